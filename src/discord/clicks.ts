@@ -21,7 +21,7 @@ const OLDER_VERSION =
 const JUMP_INPUT = "page";
 /** Slot of the dialogs that are no page numbers. */
 const FORM_SLOT = LINK_SLOTS[0];
-/** Maximum wait for the state before a dialog opens, in ms. A dialog cannot be deferred (Discord: 3 s). */
+/** Age of a click until which a dialog waits for the state, in ms. A dialog cannot be deferred (Discord: 3 s). */
 const DIALOG_MS = 2_000;
 
 /** An interaction that follows a link: a button, a menu choice or a submitted dialog. */
@@ -147,6 +147,7 @@ export async function followed(click: Click, links: Links): Promise<Followed> {
 /**
  * Opens a dialog. It must be the first response, because Discord cannot defer a dialog.
  * @param makeForm returns the dialog for a link
+ * @param ageMs age of the click
  * @throws {PersonError} if the link is no longer valid
  * @throws {StateError} if the state does not answer in time
  */
@@ -154,6 +155,7 @@ export async function showForm(
   click: ButtonInteraction | StringSelectMenuInteraction,
   linksOf: () => Promise<Links>,
   makeForm: (linked: Address) => Promise<Form>,
+  ageMs: number,
 ): Promise<void> {
   const read = async () => {
     const links = await linksOf();
@@ -163,7 +165,7 @@ export async function showForm(
     const form = await makeForm(linked);
     return modalOf(links.customId(slot === SLOT.jump ? slot : FORM_SLOT, linked), form);
   };
-  const modal = await withTimeout(read(), DIALOG_MS, () => {
+  const modal = await withTimeout(read(), Math.max(0, DIALOG_MS - ageMs), () => {
     throw new StateError("The state does not answer in time");
   });
   await click.showModal(modal);

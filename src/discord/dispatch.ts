@@ -106,7 +106,14 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
   const handlers = new Map(buttons.map((handler) => [handler.button.wire, handler]));
   /** Answers of dialogs that were refused, by person and link. */
   const drafts = new LRUCache<string, FormAnswers>({ max: MAX_DRAFTS, ttl: DRAFT_MS });
-  const draftKey = (click: Click) => JSON.stringify([click.user.id, readClick(click).parts]);
+  const draftKey = (click: Click) => JSON.stringify([click.user.id, click.guildId, readClick(click).parts]);
+  /** When each interaction was made, in ms of this process's steady clock. */
+  const madeAt = new WeakMap<Interaction, number>();
+  const ageSince = createAge();
+  const ageOf = (interaction: Interaction): number => {
+    const now = performance.now();
+    return now - (madeAt.get(interaction) ?? now);
+  };
   const byName = new Map(commands.map((command) => [command.definition.name, command]));
 
   const openTarget = async (
@@ -141,11 +148,12 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
       handlerLabel = own.label;
       return makeAnswer(own);
     });
-    await answerInteraction(interaction, target, answerWork, (error) => {
+    const explained = (error: unknown) => {
       outcome = kindOf(error);
       const ending = handlerLabel === undefined ? "" : `\n-# ${escapeText(handlerLabel)}`;
       return toContent(explain(error, log, interaction.id), commandPaths(), ending);
-    });
+    };
+    await answerInteraction(interaction, target, answerWork, explained, ageOf(interaction));
     return outcome;
   };
 
@@ -247,6 +255,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
           const draft = drafts.get(draftKey(click));
           return draft ? withAnswers(form, draft) : form;
         },
+        ageOf(click),
       );
       return "answered";
     } catch (error) {
@@ -296,12 +305,12 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     return [interaction.commandName, interaction.options.getSubcommand(false)].filter(Boolean).join(" ");
   };
 
-  const ageOf = createAge();
-
   /** Handles an interaction and logs errors. @returns the outcome, for the metrics */
   const attempt = async (interaction: Interaction): Promise<string> => {
     const { id } = interaction;
-    if (ageOf(interaction.createdTimestamp) > STALE_MS) {
+    const arrivedAfterMs = ageSince(interaction.createdTimestamp);
+    madeAt.set(interaction, performance.now() - arrivedAfterMs);
+    if (arrivedAfterMs > STALE_MS) {
       log.warn({ interaction: id }, "An interaction arrived too late to be answered");
       return "expired";
     }

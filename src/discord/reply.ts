@@ -21,7 +21,7 @@ export type Answerable =
 /** Destination of an answer: a new public or private message, or the message that was clicked. */
 export type AnswerTarget = "public" | "private" | "update";
 
-/** Time after which an unfinished answer is deferred, in ms. Discord wants the first response within 3 s. */
+/** Age of an interaction at which an unfinished answer is deferred, in ms. Discord wants the first response within 3 s. */
 const DEFER_AFTER_MS = 1_500;
 
 type Settled<T> = { readonly value: T } | { readonly error: unknown };
@@ -82,15 +82,17 @@ async function sayPrivately(interaction: Answerable, target: AnswerTarget, conte
 /**
  * Sends an answer. If the work is not done in time, the response is deferred and edited later. An error becomes a private
  * sentence.
+ * @param ageMs age of the interaction. It may have waited, for Discord or for a busy process
  */
 export async function answerInteraction(
   interaction: Answerable,
   target: AnswerTarget,
   work: Promise<MessagePayload>,
   explain: (error: unknown) => string,
+  ageMs: number,
 ): Promise<void> {
   const settled = settle(work);
-  let result = await withTimeout(settled, DEFER_AFTER_MS, () => undefined);
+  let result = await withTimeout(settled, Math.max(0, DEFER_AFTER_MS - ageMs), () => undefined);
   if (result === undefined) {
     await defer(interaction, target);
     result = await settled;
