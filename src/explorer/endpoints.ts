@@ -120,8 +120,8 @@ export const endpoints = {
   rewards: list(
     ({ partyId, ...page }: { readonly partyId: string } & PageQuery) => [`rewards/${id(partyId)}`, page],
     reward,
-    // One event may have several rewards.
-    { key: (row) => `${row.eventId} ${row.createdAt}`, distinct: false },
+    // One event may have several rewards, at the same time.
+    { key: (row) => JSON.stringify(row), distinct: false },
   ),
   voteRequests: list((p: PageQuery) => ["governance/vote-requests", { ...p }], voteRequestListItem, {
     key: (row) => row.trackingCid ?? row.contractId,

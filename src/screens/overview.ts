@@ -69,8 +69,8 @@ const LINKS: readonly Link[] = [
   { label: "Newest", emoji: "🆕", to: address("newcomers", {}) },
 ];
 
-/** Maximum number of pages of inactive validators to read. The most recently active come first. */
-const MAX_PAGES = 3;
+/** Maximum number of pages of a list to read. One page is usually enough. */
+const MAX_PAGES = 10;
 const PAGE = { page: 0, size: 100 };
 /**
  * Maximum age of the explorer's newest report, in ms, on top of one reporting interval. If it is older, the explorer is behind.
@@ -102,44 +102,46 @@ interface SilentSummary {
   readonly reading: Reading<unknown>;
 }
 
-/** The most recently active of the inactive validators, and their number; null if the explorer does not say. */
-interface Inactive {
+/** The first validators of a list, and the number of all; null if the explorer does not say. */
+interface Listed {
   readonly rows: readonly ValidatorSummary[];
   readonly total: number | null;
   readonly reading: Reading<unknown>;
 }
 
 const fromOnePage = perObject(
-  (reading: ValidatorPage): Inactive => ({
+  (reading: ValidatorPage): Listed => ({
     rows: reading.data.content,
     total: reading.data.totalElements,
     reading,
   }),
 );
 
-/** Reads inactive validators until one of them is silent. The first page usually has one. */
-async function readInactive(
+/** Reads a list of validators until one of them is wanted. */
+async function readUntil(
   { explorer }: ScreenContext,
-  isSilent: (each: ValidatorSummary) => boolean,
-): Promise<Inactive> {
-  const load = (page: { page: number; size: number }) =>
-    explorer.validators({ ...page, status: "INACTIVE", orderBy: "DESC" });
+  list: { readonly status: "ACTIVE" | "INACTIVE"; readonly orderBy: "ASC" | "DESC" },
+  isWanted: (each: ValidatorSummary) => boolean,
+): Promise<Listed> {
+  const load = (page: { page: number; size: number }) => explorer.validators({ ...page, ...list });
   const first = await load(PAGE);
-  if (first.data.last === true || first.data.content.some(isSilent)) return fromOnePage(first);
-  const reading = await readPages("validators", load, (rows) => rows.some(isSilent), MAX_PAGES);
+  if (first.data.last === true || first.data.content.some(isWanted)) return fromOnePage(first);
+  const reading = await readPages("validators", load, (rows) => rows.some(isWanted), MAX_PAGES);
   return { rows: reading.data, total: reading.total, reading };
 }
 
 /** Finds the silent validators in the lists of active ones, newest and oldest first, and of inactive ones. */
 const summarize = rememberLast(
-  (intervals: Intervals, newest: ValidatorPage, oldest: ValidatorPage, inactive: Inactive): SilentSummary => {
+  (intervals: Intervals, newest: ValidatorPage, oldest: Listed, inactive: Listed): SilentSummary => {
     const { behindSince, standings, isSilent } = judgeNewest(intervals, newest);
-    const silentActive = oldest.data.content.filter(isSilent);
+    const silentActive = oldest.rows.filter(isSilent);
     const silentInactive = inactive.rows.filter(isSilent);
     const knownParties = new Set(silentActive.map(({ validator }) => validator));
     const reportingInactive = inactive.rows.length - silentInactive.length;
     const activeTotal = newest.data.totalElements;
-    const isCounted = inactive.total !== null && activeTotal !== null;
+    // If all read ones are silent, there may be more.
+    const areAllRead = silentActive.length < oldest.rows.length || oldest.rows.length >= (activeTotal ?? 0);
+    const isCounted = inactive.total !== null && activeTotal !== null && areAllRead;
     return {
       rows: [...silentActive, ...silentInactive.filter(({ validator }) => !knownParties.has(validator))].sort(
         (a, b) => (b.lastActiveAt ?? 0) - (a.lastActiveAt ?? 0),
@@ -148,7 +150,7 @@ const summarize = rememberLast(
       reporting: isCounted ? activeTotal + reportingInactive - silentActive.length : null,
       behindSince,
       standings,
-      reading: together(null, newest, oldest, inactive.reading),
+      reading: together(null, newest, oldest.reading, inactive.reading),
     };
   },
 );
@@ -163,8 +165,10 @@ async function readSilent(context: ScreenContext, intervals: Intervals): Promise
   const { isSilent } = judgeNewest(intervals, newest);
   const isAll = newest.data.last === true;
   const [oldest, inactive] = await Promise.all([
-    isAll ? newest : explorer.validators({ ...PAGE, status: "ACTIVE", orderBy: "ASC" }),
-    readInactive(context, isSilent),
+    isAll
+      ? fromOnePage(newest)
+      : readUntil(context, { status: "ACTIVE", orderBy: "ASC" }, (each) => !isSilent(each)),
+    readUntil(context, { status: "INACTIVE", orderBy: "DESC" }, isSilent),
   ]);
   return summarize(intervals, newest, oldest, inactive);
 }

@@ -257,6 +257,25 @@ describe("openUndocumentedSlice", () => {
   });
 });
 
+describe("the rewards of one event", () => {
+  it("are all kept, although their event and time are the same", async () => {
+    const rows = ["10", "5", "7"].map((inputAppRewardAmount) => ({
+      eventId: "1",
+      partyId: "p",
+      inputAppRewardAmount,
+      inputValidatorRewardAmount: null,
+      inputSvRewardAmount: null,
+      createdAt: 10,
+    }));
+    const { data } = await readPages(
+      "rewards",
+      async () => reading(page(rows, { last: true })),
+      () => false,
+    );
+    expect(data).toEqual(rows);
+  });
+});
+
 describe("readPages", () => {
   const all = (from: number, count: number) =>
     numbers(from, count).map((each) => voteRequest({ contractId: `c${each}` }));
