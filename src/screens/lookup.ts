@@ -152,6 +152,8 @@ const whichOne = (
     }),
   ],
   readings: [],
+  // Its links contain the typed text, which must not be stored.
+  isNothing: true,
   menus: [
     {
       placeholder: "Pick one…",

@@ -100,6 +100,12 @@ describe("a long id", () => {
     expect(textOf(madeUp)).toContain("rewards for this party");
     await driver.click(ana, madeUp, "Refresh");
     expect(textOf(madeUp)).toContain("rewards for this party");
+    // Only the first words are searched, so that several names match.
+    const name = harness.explorer.ledger.validators.find(({ party }) => party.name)?.party.name ?? "";
+    const [, word = ""] = name.split(" ");
+    const typed = `${`${word} `.repeat(6)}${"x".repeat(200)}`;
+    const which = async () => textOf(await driver.ask(ana, "/validator show", { validator: typed }));
+    await expect.poll(which).toContain("Which one do you mean?");
     await harness.bot().stop();
     const state = createState(openFileStore(harness.dataDir), { log: quiet });
     expect((await state.open(longIds).list()).size).toBe(0);
