@@ -35,8 +35,8 @@ interface Offering {
 
 /** Returns the sign on a validator's screen. */
 function reportSign({ id, seenAt = null }: NamedEntry, { directory, intervals }: Offering): string {
-  const standings = directoryStandings(directory, intervals);
-  return STANDING_SIGNS[standings({ validator: id, lastActiveAt: seenAt }).standing];
+  const { standing } = directoryStandings(directory, intervals)({ validator: id, lastActiveAt: seenAt });
+  return STANDING_SIGNS[standing];
 }
 
 function toChoice({ kind, entry }: Match, isAmbiguous: boolean, offering: Offering): OfferedChoice {
