@@ -106,11 +106,11 @@ async function attempt(
     since: existing?.since || Date.now(),
     savedAt: Date.now(),
   };
-  const health = { ...(await subscriptions.health(channel.id)), paused: false };
+  const { goneSince: _, ...health } = await subscriptions.health(channel.id);
   // The subject can follow from the options, such as a price limit. If it changes, the new subscription replaces the old one.
   await saveSubscription(services, subscription, {
     replaces: { key, version: existing },
-    more: [subscriptions.healthWrite(channel.id, health)],
+    more: [subscriptions.healthWrite(channel.id, { ...health, paused: false })],
     async checkRoom() {
       const other = existing && subject !== existing.subject && (await subscriptions.get(subscription));
       if (other)

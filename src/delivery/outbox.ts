@@ -1,3 +1,4 @@
+import { isMember } from "../discord/post.js";
 import { LeaseLost } from "../storage/lease.js";
 import { StateError, type Write } from "../storage/store.js";
 import { ageOf } from "../util/clock.js";
@@ -81,7 +82,7 @@ export interface Outbox {
 
 /** Creates the outbox. Deliveries are committed with their cause and sent by the lease holder. */
 export function createOutbox(context: OutboxContext): Outbox {
-  const { state, lease, subscriptions, janitor, feeds, log, now, onDelivered, onRecorded } = context;
+  const { rest, state, lease, subscriptions, janitor, feeds, log, now, onDelivered, onRecorded } = context;
   const outbox = state.open(pendingDeliveries);
   const stopping = new AbortController();
   /** Channels that are being served, with one loop each. */
@@ -211,20 +212,30 @@ export function createOutbox(context: OutboxContext): Outbox {
     return { ...of, at: now(), order: orders, attempts: 0, notBefore: 0 };
   };
 
+  /** Removes a channel of a server that the bot left long ago. If somebody has invited it again, the channel stays paused. */
+  const removeAbandoned = async (channelId: string, guildId: string | null) => {
+    if (guildId === null || !(await isMember(rest, guildId).catch(() => true))) {
+      await janitor.removeChannel(channelId);
+      return;
+    }
+    const { goneSince, ...others } = await subscriptions.health(channelId);
+    await subscriptions.setHealth(channelId, others);
+  };
+
   return {
     async listeners(feed) {
       const healths = await subscriptions.healths();
-      const abandonedChannels = new Set<string>();
+      const abandonedChannels = new Map<string, string | null>();
       const all = await filterInTurns(
         await subscriptions.toFeed(feed.definition.name),
-        ({ channelId, isPaused }) => {
+        ({ channelId, guildId, isPaused }) => {
           const { paused = false, goneSince } = healths.get(channelId) ?? {};
-          const isAbandoned = goneSince !== undefined && now() - goneSince > LEFT_MS;
-          if (isAbandoned) abandonedChannels.add(channelId);
+          const isAbandoned = paused && goneSince !== undefined && now() - goneSince > LEFT_MS;
+          if (isAbandoned) abandonedChannels.set(channelId, guildId);
           return !isPaused && !paused && !isAbandoned;
         },
       );
-      for (const channelId of abandonedChannels) await janitor.removeChannel(channelId);
+      for (const [channelId, guildId] of abandonedChannels) await removeAbandoned(channelId, guildId);
       const byChannel = new Map<string, Subscription[]>();
       for await (const piece of inPieces(all))
         for (const each of piece) addTo(byChannel, each.channelId, each);

@@ -169,6 +169,19 @@ describe("a failed delivery", () => {
     const listed = async () =>
       textOf(await harness.discord.driver.ask({ user: olga, channel }, "/subscribe list"));
     await expect.poll(listed, { timeout: 10_000 }).toMatch(/paused.*no longer in the server/);
+    // Invited again, it keeps the subscription, however long ago it left, and a new setting ends the pause.
+    other.members.set(world().bot.id, []);
+    harness.pass(31 * 24 * 3_600_000);
+    const title = open();
+    await subscribed().then((elsewhere) => {
+      open();
+      return world().until(() => world().read(elsewhere).length > 0, "an announcement elsewhere", 20_000);
+    });
+    expect(count(channel, title)).toBe(0);
+    await harness.discord.driver.ask({ user: olga, channel }, "/subscribe governance");
+    const next = open();
+    await world().until(() => count(channel, next) === 1, "the next announcement", 20_000);
+    world().refusals.splice(0);
   });
 
   it("completes edits of messages over an hour old later if Discord rate-limits them", async () => {
