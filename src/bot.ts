@@ -9,7 +9,7 @@ import type { FeedModule } from "./delivery/module.js";
 import { createDiscordClient, inviteLink } from "./discord/client.js";
 import { createDiscordTime } from "./discord/clock.js";
 import { createDispatch } from "./discord/dispatch.js";
-import { explainClose, gatewayOf, logIn, watchGateway } from "./discord/gateway.js";
+import { explainClose, gatewayOf, logIn, missingShards, watchGateway } from "./discord/gateway.js";
 import { commandPaths } from "./discord/help.js";
 import { createPacer } from "./discord/pacer.js";
 import { keepRegistering, type Registration } from "./discord/registration.js";
@@ -118,7 +118,13 @@ export async function startBot(
     ...backgrounds,
     ...(config.heartbeatUrl === undefined
       ? []
-      : [createHeartbeat({ url: config.heartbeatUrl, stalled: () => stalledOf(backgrounds), log })]),
+      : [
+          createHeartbeat({
+            url: config.heartbeatUrl,
+            stalled: async () => [...(await stalledOf(backgrounds)), ...missingShards(client)],
+            log,
+          }),
+        ]),
   ]);
 
   const choices = createNetworkChoices(state);
@@ -236,10 +242,9 @@ async function findUnready(
   isStopping: boolean,
   isRegistered: boolean,
 ): Promise<readonly string[]> {
-  const { ready, all } = gatewayOf(client);
   const reasons: string[] = [];
   if (isStopping) reasons.push("it is stopping");
-  if (all === 0 || ready < all) reasons.push(`${ready} of ${all || "?"} shards are connected`);
+  reasons.push(...missingShards(client));
   if (!isRegistered) reasons.push("the commands aren't registered yet");
   if (!(await canWrite())) reasons.push("the state can't be written");
   return reasons;

@@ -60,7 +60,7 @@ export function proposalEntry(
   const closed = request.closed ?? names.closingOf(id);
   const upgrade = names.upgradeOf(id);
   const isAccepted = ["accepted", "implemented"].includes(statusGroup(request.status));
-  const acceptedFor = request.targetEffectiveAt ?? closed?.by ?? request.voteBefore ?? undefined;
+  const acceptedFor = request.targetEffectiveAt ?? closed?.by ?? openedAt ?? request.voteBefore ?? undefined;
   return {
     id,
     name: names.ownName(request),

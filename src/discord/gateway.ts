@@ -9,6 +9,12 @@ export function gatewayOf(client: Client): { ready: number; all: number } {
   return { ready: shards.filter(({ status }) => status === Status.Ready).length, all: shards.length };
 }
 
+/** Says how many of this process's shards are connected, if not all are. */
+export function missingShards(client: Client): readonly string[] {
+  const { ready, all } = gatewayOf(client);
+  return all === 0 || ready < all ? [`${ready} of ${all || "?"} shards are connected`] : [];
+}
+
 /** Logs errors and state changes of the gateway connections. */
 export function watchGateway(client: Client, log: Log): void {
   client.on(Events.Error, (err) => log.error({ err }, "The Discord client reported an error"));

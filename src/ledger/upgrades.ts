@@ -20,6 +20,7 @@ export interface UpgradeVote {
   readonly upgrade?: UpgradeChange | null;
   /** When the request took or takes effect, epoch ms. Missing if it has not been accepted. */
   readonly acceptedFor?: number;
+  readonly openedAt?: number | null | undefined;
 }
 
 /** Paths of the times in the rules: of logical upgrades, and of the older kind. */
@@ -80,10 +81,11 @@ export function upgradeDecision(
   votes: readonly (UpgradeVote & { readonly id: string })[],
 ): UpgradeDecision | undefined {
   const accepted = votes
-    .flatMap(({ id, upgrade, acceptedFor }) =>
-      upgrade && acceptedFor !== undefined ? [{ id, upgrade, acceptedFor }] : [],
+    .flatMap(({ id, upgrade, acceptedFor, openedAt }) =>
+      upgrade && acceptedFor !== undefined ? [{ id, upgrade, acceptedFor, openedAt }] : [],
     )
-    .toSorted((a, b) => a.acceptedFor - b.acceptedFor);
+    // Requests that ended while the bot was away have the same time.
+    .toSorted((a, b) => a.acceptedFor - b.acceptedFor || (a.openedAt ?? 0) - (b.openedAt ?? 0));
   let decision: UpgradeDecision | undefined;
   for (const { id, upgrade } of accepted) {
     const {

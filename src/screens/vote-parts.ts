@@ -2,9 +2,10 @@ import type { Names } from "../directory/names.js";
 import { isVotable, type Standable, type Standing, shortWindow, standingOf } from "../ledger/vote-phase.js";
 import { decidedBy, type StatusGroup, statusGroup, statusWords, type Tally } from "../ledger/vote-rules.js";
 import type { MissingVotes } from "../ledger/votes.js";
+import { spanWords } from "../text/durations.js";
 import { bold, grouped, join, type Markdown, md, timestamp } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
-import { HOUR, MINUTE } from "../util/units.js";
+import { MINUTE } from "../util/units.js";
 import { brief } from "./parts.js";
 import type { Tone } from "./view.js";
 
@@ -179,8 +180,9 @@ export function shortVote(request: Parameters<typeof shortWindow>[0]): Markdown[
   return window === undefined ? [] : [md`⚠️ Short vote: ${windowWords(window)}`];
 }
 
-/** Formats the time to vote: "4 hours", "30 minutes". */
+/** Formats the time to vote: "4 hours", "30 minutes", "1 h 30 min". */
 function windowWords(ms: number): string {
-  const hours = Math.round(ms / HOUR);
-  return ms < 90 * MINUTE ? `${Math.round(ms / MINUTE)} minutes` : `${hours} hours`;
+  const minutes = Math.round(ms / MINUTE);
+  if (minutes % 60 === 0 && minutes >= 120) return `${minutes / 60} hours`;
+  return minutes < 90 ? `${minutes} minutes` : spanWords(minutes * MINUTE);
 }

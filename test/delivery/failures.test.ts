@@ -178,6 +178,7 @@ describe("a failed delivery", () => {
       return world().until(() => world().read(elsewhere).length > 0, "an announcement elsewhere", 20_000);
     });
     expect(count(channel, title)).toBe(0);
+    expect(await listed()).toContain("paused");
     await harness.discord.driver.ask({ user: olga, channel }, "/subscribe governance");
     const next = open();
     await world().until(() => count(channel, next) === 1, "the next announcement", 20_000);

@@ -33,6 +33,11 @@ it.each([
 
 const SET = { upgrade: { upgradeAt: at(3), freezeAt: at(1) }, acceptedFor: at(-90) };
 it.each([
+  [
+    "two requests ended at the same moment, as far as the bot knows, and the one that was opened later has cancelled",
+    [{ upgrade: { upgradeAt: null, freezeAt: null }, acceptedFor: at(-90), openedAt: at(-91) }, SET],
+    undefined,
+  ],
   ["nothing was accepted", [{ upgrade: SET.upgrade }, { upgrade: null, acceptedFor: at(-80) }], undefined],
   ["one was accepted", [SET], { upgradeAt: at(3), freezeAt: at(1) }],
   [

@@ -246,12 +246,20 @@ export function judge(
     when === "moves" || before === undefined ? isHolding : isPastLimit(condition, Number(before));
   const memory = known ?? { isArmed: !heldBefore };
   const { told } = memory;
-  if (isHolding && memory.isArmed)
+  // An alert that has never fired does not have to wait.
+  const isLater = !told || ageOf(told.at, now) >= AGAIN_MS;
+  if (isHolding && memory.isArmed && isLater) {
+    // If the limit was passed before the previous price, during an hour's wait or while the bot was away, an older one shows it.
+    const lastOutside =
+      when !== "moves" && heldBefore
+        ? samples.findLast(([, each]) => !isPastLimit(condition, Number(each)))
+        : undefined;
     return {
       memory: { isArmed: false, told: { at: now, price } },
-      from: base ?? price,
+      from: lastOutside?.[1] ?? base ?? price,
       ...(since === undefined ? {} : { since }),
     };
+  }
   if (isHolding || memory.isArmed || (told && repeat === "once")) return { memory };
   const back = backLimit(condition);
   const isBack = {
@@ -259,7 +267,5 @@ export function judge(
     above: usd <= back,
     below: usd >= back,
   }[when];
-  const isLater = !told || ageOf(told.at, now) >= AGAIN_MS;
-  // An alert that has never fired does not have to wait.
-  return isBack && isLater ? { memory: { ...memory, isArmed: true } } : { memory };
+  return isBack ? { memory: { ...memory, isArmed: true } } : { memory };
 }

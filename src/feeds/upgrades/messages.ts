@@ -63,8 +63,11 @@ function cardState(upgrade: ShownUpgrade, now: number): CardState {
       ],
       isAhead: false,
     };
+  // A vote may have moved only the pause before it.
   const movedLine =
-    movedFrom === undefined ? [] : [md`-# Moved; it was to be on ${timestamp(movedFrom, "f")}.`];
+    movedFrom === undefined || movedFrom === upgradeAt
+      ? []
+      : [md`-# Moved; it was to be on ${timestamp(movedFrom, "f")}.`];
   return {
     notification: md`🛠️ Network upgrade scheduled: ${pauseWords(upgradeAt)}`,
     tone: "warning",

@@ -41,10 +41,13 @@ interface Candidate {
 
 /** Returns the tracked vote requests that are open or accepted. They are stored, unlike what names are made from. */
 const candidatesIn = (tracked: Iterable<TrackedVoteRequest>): Candidate[] =>
-  [...tracked].flatMap(({ identity, phase, status, terms, openedAt, closedAt }) => {
+  [...tracked].flatMap(({ identity, phase, status, terms, openedAt, openUntil, closedAt }) => {
     if (phase === "open") return [{ id: identity, openedAt }];
     if (!["accepted", "implemented"].includes(statusGroup(status))) return [];
-    const acceptedFor = terms.targetEffectiveAt ?? closedAt ?? terms.voteBefore;
+    // If the request had ended before the bot was started, its end is unknown, and the order of opening is the best guess.
+    const isEndKnown = phase === "closed" || openUntil !== undefined;
+    const endedAt = isEndKnown ? closedAt : openedAt;
+    const acceptedFor = terms.targetEffectiveAt ?? endedAt ?? closedAt ?? terms.voteBefore;
     return acceptedFor === null ? [] : [{ id: identity, openedAt, acceptedFor }];
   });
 

@@ -103,6 +103,30 @@ describe("a condition", () => {
     expect(run({ repeat: "once" }, readings)).toEqual(["5: 0.15 → 0.161"]);
   });
 
+  it("fires once the hour is over if the price came back and passed the limit again within it", () => {
+    const readings = [
+      [0, "0.15"],
+      [5, "0.161"],
+      [20, "0.158"],
+      [25, "0.165"],
+      [60, "0.17"],
+      [65, "0.2"],
+      [300, "0.3"],
+    ] as const;
+    expect(run({}, readings)).toEqual(["5: 0.15 → 0.161", "65: 0.15 → 0.2"]);
+  });
+
+  it("tells the last price on the other side of the limit if the previous one had passed it already", () => {
+    const samples = [
+      [NOW - 20 * MINUTE, "0.15"],
+      [NOW - 10 * MINUTE, "0.155"],
+      [NOW - 5 * MINUTE, "0.165"],
+    ] as const;
+    const whole: Condition = { when: "above", value: 0.16, over: "24h", repeat: "every" };
+    expect(judge(whole, { isArmed: true }, "0.17", samples, "0.165", NOW).from).toBe("0.155");
+    expect(judge(whole, { isArmed: true }, "0.17", samples, "0.159", NOW).from).toBe("0.159");
+  });
+
   it("does not fire at exactly its limit", () => {
     expect(
       run({}, [
