@@ -5,7 +5,7 @@ import type { CommandDefinition } from "../discord/command.js";
 import { feeds, withOperator } from "../feeds/index.js";
 import { environmentOf } from "../networks/network.js";
 import { createKnownNetworks, prefixOf } from "../storage/networks.js";
-import { createState } from "../storage/state.js";
+import { checkVersion, createState } from "../storage/state.js";
 import { StateError, type Store } from "../storage/store.js";
 import { openCopy } from "./data-dir.js";
 import { checkDiscord } from "./discord.js";
@@ -80,12 +80,9 @@ export async function* checkAll(
       void unreadable.push(warn("State", describe(details), "It counts as missing; see docs/operating.md."));
     const looking = { log: { error }, keepAside: false };
     const ids = config.networks.flatMap(({ id }) => id ?? []);
-    const knownNetworks = createKnownNetworks(
-      createState(openedStore.store, looking),
-      openedStore.store,
-      ids,
-      false,
-    );
+    const sharedState = createState(openedStore.store, looking);
+    await checkVersion(sharedState);
+    const knownNetworks = createKnownNetworks(sharedState, openedStore.store, ids, false);
     await knownNetworks.load();
     const networkSubscriptions = config.networks.map((network) => {
       const state = createState(openedStore.store, {
@@ -102,7 +99,9 @@ export async function* checkAll(
     yield* unreadable;
   } catch (error) {
     // A copy that was made while a bot was writing may be inconsistent.
-    yield warn("Subscriptions", wordsOf(error), "Run it again.");
+    yield error instanceof StateError
+      ? fail("State", error.message, "The bot does not start with it.")
+      : warn("Subscriptions", wordsOf(error), "Run it again.");
   } finally {
     await openedStore?.close();
   }

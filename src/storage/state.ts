@@ -266,17 +266,22 @@ const VERSION_ID = "state";
 const versionOf = async (state: Pick<State, "open">): Promise<number> =>
   (await state.open(stateVersion).get(VERSION_ID))?.version ?? 1;
 
-/**
- * Checks that this bot can read the state, and updates the state's version to the current one.
- * @throws {StateError} if a newer bot has written it
- */
-export async function claimVersion(state: State): Promise<void> {
+/** Checks that this bot can read the state. Returns the state's version. @throws {StateError} if a newer bot has written it */
+export async function checkVersion(state: Pick<State, "open">): Promise<number> {
   const version = await versionOf(state);
   if (version > STATE_VERSION) {
     throw new StateError(
       `The state was written by a newer version of the bot (its format is ${version}, this one reads up to ${STATE_VERSION}): start that version again, or import an export of your own from before the upgrade`,
     );
   }
-  if (version < STATE_VERSION)
+  return version;
+}
+
+/**
+ * Checks that this bot can read the state, and updates the state's version to the current one.
+ * @throws {StateError} if a newer bot has written it
+ */
+export async function claimVersion(state: State): Promise<void> {
+  if ((await checkVersion(state)) < STATE_VERSION)
     await state.commit([state.open(stateVersion).put(VERSION_ID, { version: STATE_VERSION })]);
 }

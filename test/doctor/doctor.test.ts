@@ -6,6 +6,7 @@ import { createClient } from "@keyv/redis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { botEnvironment, newDataDir } from "../../sandbox/bot-process.js";
 import { startRedis } from "../../sandbox/redis-process.js";
+import { openFileStore } from "../../src/storage/file-store.js";
 import { type Harness, startHarness } from "../harness.js";
 import { describeWithRedis } from "../needs.js";
 
@@ -124,6 +125,18 @@ describe("the doctor", () => {
     expect(said).toContain("can be written to; the first start makes the file");
     expect(said).toContain("→ Set GOVERNANCE_CHANNEL_ID to a channel");
     expect(said).toContain("→ Set OPERATOR_CHANNEL_ID to a channel");
+    expect(code).toBe(1);
+  });
+
+  it("fails if a newer version has written the state, with which the bot does not start", async () => {
+    const dataDir = newDataDir();
+    const store = openFileStore(dataDir);
+    await store.commit([
+      { op: "put", collection: "version", id: "state", text: JSON.stringify({ version: 99 }) },
+    ]);
+    await store.close();
+    const { said, code } = await run({ ...env, DATA_DIR: dataDir });
+    expect(said).toMatch(/✖ State: The state was written by a newer version of the bot/);
     expect(code).toBe(1);
   });
 
