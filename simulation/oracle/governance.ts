@@ -1,5 +1,6 @@
 import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 import { VOTER_REMINDERS } from "../community.js";
+import type { History } from "../history/index.js";
 import { type Motion, NEEDED } from "../history/motions.js";
 import { type Evidence, iso, JUMP_MS, type Judge, type Told } from "./evidence.js";
 
@@ -75,10 +76,10 @@ export const judgeGovernance: Judge = function* ({ history, community }, evidenc
       )
         yield `${isShort ? "Not marked" : "Marked"} as a short vote: ${where}`;
 
-      const due = dueRemindersOf(motion, before);
+      const due = dueRemindersOf(history, motion, before);
       // If the votes could not be read, the person's reminders of a missing vote only say that the request is
       // open.
-      const unnamed = only ? dueRemindersOf(motion, VOTER_REMINDERS).filter(isNoneOf(due, own)) : [];
+      const unnamed = only ? dueRemindersOf(history, motion, VOTER_REMINDERS).filter(isNoneOf(due, own)) : [];
       yield* judgeReminders(own, due, unnamed, { where, known, closesAt, isKnown }, evidence);
     }
 };
@@ -98,12 +99,16 @@ export interface Reminder {
 
 /** Returns the reminders of a motion, sorted by due time. */
 export const dueRemindersOf = (
-  { at, voteBefore, effectiveAt, votes }: Motion,
+  history: Pick<History, "isUncounted" | "evidence">,
+  { title, at, voteBefore, effectiveAt, votes }: Motion,
   before: readonly number[],
 ): readonly Reminder[] => {
   // The requester's own vote is cast with the request.
   const cast = 1 + votes.filter((vote) => vote.at < voteBefore).length;
-  const isOver = (dueAt: number) => effectiveAt !== null && cast < NEEDED && dueAt >= voteBefore;
+  // Without the dashboard, a tally without the missing votes does not say how many are needed.
+  const isCountable = !(history.isUncounted(title) && history.evidence === "none");
+  const isOver = (dueAt: number) =>
+    isCountable && effectiveAt !== null && cast < NEEDED && dueAt >= voteBefore;
   return [voteBefore, effectiveAt]
     .flatMap((deadline) => {
       if (deadline === null) return [];

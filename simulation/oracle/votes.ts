@@ -90,7 +90,7 @@ export const judgeMissingVotes: Judge = function* ({ history, community, ballots
     // If the person also watches the request, its own reminder covers this. An incomplete tally does not show if votes are missing.
     const isUncounted = history.oddMotions.some((each) => each.title === title);
     if (isWatched || isUncounted) continue;
-    const due = dueRemindersOf(motion, VOTER_REMINDERS);
+    const due = dueRemindersOf(history, motion, VOTER_REMINDERS);
     if (own.length > due.length) yield `Reminded ${own.length} times of ${voterName}'s vote on ${title}`;
     for (const { dueAt, deadline } of due) {
       const isAlone = due.every(
