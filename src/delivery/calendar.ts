@@ -149,9 +149,10 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
   ) => {
     const { key, name, endsAt } = wanted;
     const begun: CalendarEvent = { guildId, key, name, endsAt };
-    const isInterrupted = known !== undefined && known.eventId === undefined;
-    if (!isInterrupted) await storeEvent(id, begun);
-    const foundEvent = isInterrupted ? await findEvent(guildId, key) : undefined;
+    // Discord may have an event whose creation was interrupted, or that the bot could not end because it had left the server.
+    const mayExist = known?.eventId === undefined;
+    if (!known || !mayExist) await storeEvent(id, begun);
+    const foundEvent = mayExist ? await findEvent(guildId, key) : undefined;
     const event = foundEvent ?? (await makeEvent(guildId, wanted));
     await storeEvent(id, {
       ...begun,

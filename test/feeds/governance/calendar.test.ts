@@ -1,5 +1,6 @@
 import { REST } from "discord.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DiscordError } from "../../../sandbox/discord/errors.js";
 import { PERMISSION } from "../../../sandbox/discord/permissions.js";
 import { createScheduledEvent, deleteScheduledEvent } from "../../../sandbox/discord/scheduled-events.js";
 import { startSandboxDiscord } from "../../../sandbox/discord/server.js";
@@ -87,6 +88,28 @@ describe("a server's calendar", () => {
     expect(named("Slow motion")).toHaveLength(1);
     expect(created()).toBe(before + 1);
     expect(harness.bot().output()).not.toContain("A calendar could not be updated");
+  });
+
+  it("finds an event again that the bot could not end, as after it was removed from the server", async () => {
+    open("Kept motion");
+    await until(() => named("Kept motion")[0], "its event");
+    await polls();
+    const count = events().length;
+    const error = new DiscordError(403, 50_013, "Missing Permissions");
+    const refusal = { method: "PATCH", path: /scheduled-events/, times: 1_000, error };
+    harness.discord.trap(refusal);
+    await ask("/subscribe governance", { channel: channel.id, calendar: false });
+    await until(() => refusal.times === 1_000 - count, "the end of each");
+    await polls();
+    refusal.times = 0;
+    world().refusals.splice(0);
+    await ask("/subscribe governance", { channel: channel.id, calendar: true });
+    const added = open("Added motion");
+    await until(() => named("Added motion")[0], "the event of another");
+    await polls(4);
+    expect(named("Kept motion")).toHaveLength(1);
+    expect(events()).toHaveLength(count + 1);
+    ledger().closeVoteRequest(added, "Rejected");
   });
 
   it("moves an event when its deadline changes, and to the effective date once enough have voted", async () => {
