@@ -103,14 +103,14 @@ interface SilentSummary {
 }
 
 /** The first validators of a list, and the number of all; null if the explorer does not say. */
-interface Listed {
+interface FirstValidators {
   readonly rows: readonly ValidatorSummary[];
   readonly total: number | null;
   readonly reading: Reading<unknown>;
 }
 
 const fromOnePage = perObject(
-  (reading: ValidatorPage): Listed => ({
+  (reading: ValidatorPage): FirstValidators => ({
     rows: reading.data.content,
     total: reading.data.totalElements,
     reading,
@@ -122,7 +122,7 @@ async function readUntil(
   { explorer }: ScreenContext,
   list: { readonly status: "ACTIVE" | "INACTIVE"; readonly orderBy: "ASC" | "DESC" },
   isWanted: (each: ValidatorSummary) => boolean,
-): Promise<Listed> {
+): Promise<FirstValidators> {
   const load = (page: { page: number; size: number }) => explorer.validators({ ...page, ...list });
   const first = await load(PAGE);
   if (first.data.last === true || first.data.content.some(isWanted)) return fromOnePage(first);
@@ -132,7 +132,12 @@ async function readUntil(
 
 /** Finds the silent validators in the lists of active ones, newest and oldest first, and of inactive ones. */
 const summarize = rememberLast(
-  (intervals: Intervals, newest: ValidatorPage, oldest: Listed, inactive: Listed): SilentSummary => {
+  (
+    intervals: Intervals,
+    newest: ValidatorPage,
+    oldest: FirstValidators,
+    inactive: FirstValidators,
+  ): SilentSummary => {
     const { behindSince, standings, isSilent } = judgeNewest(intervals, newest);
     const silentActive = oldest.rows.filter(isSilent);
     const silentInactive = inactive.rows.filter(isSilent);
