@@ -214,7 +214,10 @@ export function createOutbox(context: OutboxContext): Outbox {
 
   /** Removes a channel of a server that the bot left long ago. If somebody has invited it again, the channel stays paused. */
   const removeAbandoned = async (channelId: string, guildId: string | null) => {
-    if (guildId === null || !(await isMember(rest, guildId).catch(() => true))) {
+    const isBack = guildId !== null && (await isMember(rest, guildId).catch(() => undefined));
+    // If Discord does not answer, it is asked again with the next announcement.
+    if (isBack === undefined) return;
+    if (!isBack) {
       await janitor.removeChannel(channelId);
       return;
     }
