@@ -3,7 +3,10 @@ import type { SandboxExplorer } from "../sandbox/explorer/server.js";
 import { makeStack, SMALL, type Stack, type StackOptions } from "../sandbox/stack.js";
 import type { ExplorerConfig } from "../src/config.js";
 import { createLinks } from "../src/discord/links.js";
+import { createExplorer } from "../src/explorer/index.js";
+import type { ExplorerService } from "../src/explorer/service.js";
 import type { Log } from "../src/log.js";
+import { createCache } from "../src/storage/cache.js";
 import { openFileStore } from "../src/storage/file-store.js";
 import { createState, type State } from "../src/storage/state.js";
 
@@ -53,6 +56,17 @@ export const explorerConfigOf = ({ url, key }: Pick<SandboxExplorer, "url" | "ke
   },
   variables: { url: "EXPLORER_API_URL", key: "EXPLORER_API_KEY" },
 });
+
+/** Creates the bot's explorer service for a sandbox's explorer, with a cache of its own. */
+export const newExplorer = (
+  sandbox: Pick<SandboxExplorer, "url" | "key">,
+  now?: () => number,
+): ExplorerService =>
+  createExplorer(explorerConfigOf(sandbox), {
+    cache: createCache({ memoryMb: 8, log: quiet }),
+    log: quiet,
+    ...(now ? { now } : {}),
+  });
 
 /** Creates a state in a new folder. */
 export const newState = (): State => createState(openFileStore(newDataDir()), { log: quiet });

@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
-import { createExplorer } from "../../src/explorer/index.js";
 import { readSamples, samplePrice } from "../../src/ledger/price-history.js";
-import { createCache } from "../../src/storage/cache.js";
 import type { State } from "../../src/storage/state.js";
 import { HOUR, MINUTE } from "../../src/util/units.js";
-import { explorerConfigOf, newState, quiet, SMALL } from "../harness.js";
+import { newExplorer, newState, SMALL } from "../harness.js";
 
 const NOON = Date.UTC(2026, 10, 26, 12);
 let sandbox: SandboxExplorer;
@@ -25,15 +23,7 @@ beforeEach(() => {
 });
 const sample = () => {
   sandbox.ledger.setPrice(sandbox.ledger.price);
-  return samplePrice(
-    createExplorer(explorerConfigOf(sandbox), {
-      cache: createCache({ memoryMb: 8, log: quiet }),
-      log: quiet,
-      now,
-    }).for("background", { maxAgeMs: 0 }),
-    state,
-    now,
-  );
+  return samplePrice(newExplorer(sandbox, now).for("background", { maxAgeMs: 0 }), state, now);
 };
 const minutes = async () => (await readSamples(state)).map(([at]) => (at - NOON) / MINUTE);
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { startSandboxExplorer } from "../../sandbox/explorer/server.js";
-import { createExplorer } from "../../src/explorer/index.js";
 import {
   afterReading,
   createRoundsReader,
@@ -9,9 +8,8 @@ import {
   readRounds,
   roundInterval,
 } from "../../src/ledger/rounds.js";
-import { createCache } from "../../src/storage/cache.js";
 import { HOUR, MINUTE, SECOND } from "../../src/util/units.js";
-import { explorerConfigOf, newState, quiet, SMALL } from "../harness.js";
+import { newExplorer, newState, SMALL } from "../harness.js";
 
 const NOON = Date.UTC(2026, 11, 12, 12);
 
@@ -174,11 +172,7 @@ describe("the network", () => {
         ? { ...row, latestRound: Math.floor(time / (10 * MINUTE)) }
         : { ...row, content: row.content?.map((each) => ({ ...each, recordTime: time - SECOND })) };
     };
-    const explorer = createExplorer(explorerConfigOf(sandbox), {
-      cache: createCache({ memoryMb: 8, log: quiet }),
-      log: quiet,
-      now,
-    });
+    const explorer = newExplorer(sandbox, now);
     const state = newState();
     const read = createRoundsReader(explorer.for("background", { maxAgeMs: 0 }), state, now);
     await read(true);

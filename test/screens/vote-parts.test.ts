@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Tally, VoteState } from "../../src/ledger/vote-rules.js";
-import { tallyBar, tallyLines } from "../../src/screens/vote-parts.js";
+import { shortVote, tallyBar, tallyLines } from "../../src/screens/vote-parts.js";
 import { timeFields, untilWords } from "../../src/screens/vote-times.js";
-import { DAY, MINUTE } from "../../src/util/units.js";
+import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 
 const NOW = Date.UTC(2026, 10, 22);
 const [PAST, SOON, LATER] = [NOW - DAY, NOW + DAY, NOW + 2 * DAY];
@@ -224,4 +224,16 @@ describe("a tally", () => {
     expect(lines[2]).toBe(words);
     expect(lines[0]).toContain(words === undefined ? "did not vote" : "not voted yet");
   });
+});
+
+it.each([
+  [30 * MINUTE, "30 minutes"],
+  [HOUR, "60 minutes"],
+  [90 * MINUTE, "1 h 30 min"],
+  [2.5 * HOUR, "2 h 30 min"],
+  [4 * HOUR, "4 hours"],
+  [4 * HOUR - 1, "4 hours"],
+])("a vote that is open for %d ms is marked as short, with its length to the minute", (ms, words) => {
+  const warning = shortVote({ createdAt: NOW, voteBefore: NOW + ms });
+  expect(warning.map(String)).toEqual([`⚠️ Short vote: ${words}`]);
 });

@@ -73,18 +73,20 @@ describe("a failed delivery", () => {
   });
 });
 
+/** Returns the document of a delivered message. */
+const document = (given: Partial<Announced> = {}): Announced => ({
+  feed: "tides",
+  subject: "bay",
+  channelId: "1",
+  news: false,
+  messageId: "2",
+  in: "1",
+  at: NOW - HOUR,
+  revision: 3,
+  ...given,
+});
+
 describe("a delivered message", () => {
-  const document = (given: Partial<Announced> = {}): Announced => ({
-    feed: "tides",
-    subject: "bay",
-    channelId: "1",
-    news: false,
-    messageId: "2",
-    in: "1",
-    at: NOW - HOUR,
-    revision: 3,
-    ...given,
-  });
   const { revision: _, ...uneditable } = document();
   const open = { revision: 3, endedAt: null };
   const changed = { revision: 4, endedAt: null };
@@ -181,15 +183,6 @@ describe("a delivered message", () => {
 });
 
 describe("a message after an edit that Discord refused", () => {
-  const document = {
-    feed: "tides",
-    subject: "bay",
-    channelId: "1",
-    news: false,
-    messageId: "2",
-    in: "1",
-    revision: 3,
-  };
   const refused = (status: number, code: number) =>
     new DiscordAPIError({ message: "no", code }, code, status, "PATCH", "https://discord.example", {});
   it.each([
@@ -198,7 +191,7 @@ describe("a message after an edit that Discord refused", () => {
     ["is given up if Discord never accepts it", 400, 50_035, 0, undefined],
     ["is given up if somebody deleted it", 404, 10_008, 0, undefined],
   ] as const)("%s", (_, status, code, ageMs, notBefore) => {
-    const edited = { ...document, at: NOW - 30 * DAY, editedAt: NOW - ageMs };
+    const edited = document({ at: NOW - 30 * DAY, editedAt: NOW - ageMs });
     const after = afterFailedEdit(edited, refused(status, code), NOW);
     expect([after.notBefore, after.revision]).toEqual([notBefore, notBefore && 3]);
   });

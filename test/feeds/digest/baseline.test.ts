@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type SandboxExplorer, startSandboxExplorer } from "../../../sandbox/explorer/server.js";
-import { createExplorer } from "../../../src/explorer/index.js";
 import { createRecorder, RECORD_MS } from "../../../src/feeds/digest/chronicle.js";
 import { happenings } from "../../../src/feeds/digest/collections.js";
-import { createCache } from "../../../src/storage/cache.js";
-import { explorerConfigOf, newState, quiet, SMALL } from "../../harness.js";
+import { newExplorer, newState, SMALL } from "../../harness.js";
 
 let time = Date.UTC(2026, 10, 26, 12);
 const now = () => time;
@@ -15,11 +13,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 
 it("a validator that the first reading of the shifting list misses has not joined", async () => {
-  const service = createExplorer(explorerConfigOf(sandbox), {
-    cache: createCache({ memoryMb: 8, log: quiet }),
-    log: quiet,
-    now,
-  });
+  const service = newExplorer(sandbox, now);
   const state = newState();
   const cached = service.for("background", { maxAgeMs: RECORD_MS });
   const recorder = createRecorder(cached, service.for("background", { maxAgeMs: 0 }), state, now);

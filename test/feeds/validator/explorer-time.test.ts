@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type SandboxExplorer, startSandboxExplorer } from "../../../sandbox/explorer/server.js";
-import { createExplorer } from "../../../src/explorer/index.js";
 import { createExplorerTime } from "../../../src/feeds/validator/explorer-time.js";
-import { createCache } from "../../../src/storage/cache.js";
 import { MINUTE } from "../../../src/util/units.js";
-import { explorerConfigOf, quiet, SMALL } from "../../harness.js";
+import { newExplorer, SMALL } from "../../harness.js";
 
 const NOW = Date.now();
 let sandbox: SandboxExplorer;
@@ -34,11 +32,7 @@ async function read({ reportMs, updateMs, round, passedMs = 0 }: Given) {
     if (!path.endsWith("/updates")) return answer;
     return { ...row, content: row.content.map((each) => ({ ...each, recordTime: NOW - (updateMs ?? 0) })) };
   };
-  const explorer = createExplorer(explorerConfigOf(sandbox), {
-    cache: createCache({ memoryMb: 8, log: quiet }),
-    log: quiet,
-    now: () => NOW,
-  });
+  const explorer = newExplorer(sandbox, () => NOW);
   const readTime = createExplorerTime(explorer.for("background", { maxAgeMs: 0 }), () => NOW + passedMs);
   const known = { number: 100, seenAt: NOW - 5 * MINUTE, advancedAt: NOW - 40 * MINUTE };
   // If the updates are withheld, the next poll reads the round.
