@@ -244,8 +244,8 @@ export function createGovernanceWatch({
     }
     const subscribedChannels = await subscribers.subscriptions();
     yield* settle(await checkPending(subscribedChannels));
-    // If the process was suspended, the tallies are older than the clock, and the next poll reads them again. A slow explorer must not
-    // keep the reminders back, so it is at most every second poll.
+    // If the process was suspended, the tallies are older than the clock, and the next poll reads them again. It does not wait twice in a
+    // row, because a slow explorer must not keep the reminders back.
     hasWaited = !hasWaited && !isTimely(completeAt, now());
     if (hasWaited) return "partial";
     yield* settle(await checkStages());

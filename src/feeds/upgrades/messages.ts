@@ -63,7 +63,7 @@ function cardState(upgrade: ShownUpgrade, now: number): CardState {
       ],
       isAhead: false,
     };
-  // A vote may have moved only the pause before it.
+  // A vote may have moved only the freeze before it.
   const movedLine =
     movedFrom === undefined || movedFrom === upgradeAt
       ? []
