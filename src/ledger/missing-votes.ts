@@ -45,24 +45,17 @@ export async function readMissing(
   const castVotes = foundVotes?.data.filter(({ accept }) => accept !== null) ?? [];
   const voted = votersIn(castVotes);
   if (!foundVotes?.complete || foundVotes.problem || voted.length !== yes + no) return null;
-  if (pending === 0) return { voters: [], unknown: 0, voted };
+  // The vote of a former super validator may be in the tally. Then a current one's vote is missing, although none is pending.
+  if (pending === 0 && (await formerAmong(voted)).length === 0) return { voters: [], unknown: 0, voted };
   const count = yes + no + pending;
   const firstVoters = await readVoters(explorer, count);
   if (!firstVoters) return null;
-  const formerIn = (voters: readonly Voter[]) =>
-    formerAmong(voters.filter((voter) => !isAmong(voted, voter)));
-  const former = await formerIn(firstVoters);
+  const former = await formerAmong(firstVoters);
   if (former.length === 0) return notVoted(castVotes, firstVoters, pending);
   // Read more voters: the successors may have voted only on older pages.
   const voters = await readVoters(explorer, count + former.length);
-  if (!voters) return null;
-  const allFormer = await formerIn(voters);
-  const current = voters.filter((voter) => !allFormer.includes(voter));
-  return notVoted(castVotes, current, pending, allFormer.length);
+  return voters ? notVoted(castVotes, voters, pending, await formerAmong(voters)) : null;
 }
-
-const isAmong = (voters: readonly Voter[], { aliases }: Voter): boolean =>
-  voters.some((each) => each.aliases.some((alias) => aliases.includes(alias)));
 
 /**
  * Returns the voters that are no longer super validators according to the explorer.

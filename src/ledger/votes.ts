@@ -105,23 +105,25 @@ export interface MissingVotes {
  * Returns the super validators that have not voted on a request, among those that have voted on any. null if their number does
  * not fit the tally, or if a voter of this request is not among `all`.
  * @param own votes on the request
- * @param all super validators that have voted on any request
- * @param successors number of super validators that may have never voted, because they replaced one that has left
+ * @param all super validators that have voted on any request, and those that have since left
+ * @param former those that have left. Their votes may still be in the tally, and their successors may have never voted
  */
 export function notVoted(
   own: readonly Vote[],
   all: readonly Voter[],
   pending: number | null,
-  successors = 0,
+  former: readonly Voter[] = [],
 ): MissingVotes | null {
   const knownAliases = new Set(all.flatMap(({ aliases }) => aliases));
   const castVotes = own.filter(({ accept }) => accept !== null);
   if (!castVotes.every((vote) => aliasesOf(vote).some((alias) => knownAliases.has(alias)))) return null;
-  const voted = byVoter(castVotes);
-  const missingVoters = all.filter(({ aliases }) => !aliases.some((alias) => voted.has(alias)));
+  const votes = byVoter(castVotes);
+  const hasVoted = ({ aliases }: Voter) => aliases.some((alias) => votes.has(alias));
+  const counted = former.filter(hasVoted).length;
+  const missingVoters = all.filter((voter) => !hasVoted(voter) && !former.includes(voter));
   const unknown = (pending ?? Number.NaN) - missingVoters.length;
-  if (!(unknown >= 0 && unknown <= successors)) return null;
-  return { voters: missingVoters, unknown, voted: votersIn(castVotes) };
+  if (!(unknown >= -counted && unknown <= former.length)) return null;
+  return { voters: missingVoters, unknown: Math.max(0, unknown), voted: votersIn(castVotes) };
 }
 
 /** Maximum number of a contract's votes to read. There are a few dozen super validators. */

@@ -27,9 +27,11 @@ async function missingLines(
   standing: Standing,
   { explorer, names }: ScreenContext,
 ): Promise<Markdown[]> {
-  if (reading.data.pending === 0 || !isVotable(standing)) return [];
+  if (!isVotable(standing)) return [];
   const former = async (voters: readonly Voter[]) => voters.filter(names.isFormer);
-  return [md``, missingLine(await readMissing(explorer, reading, former), names)];
+  const missing = await readMissing(explorer, reading, former);
+  if (reading.data.pending === 0 && !missing?.voters.length) return [];
+  return [md``, missingLine(missing, names)];
 }
 
 /** Returns a voter's name, or its party if another voter has the same name. */

@@ -99,18 +99,41 @@ describe("missing voters", () => {
   it("are known from other votes, if their number matches", () => {
     const own = votes(["Falcon", true], ["Grove", null]);
     expect(notVoted(own, others, 2)?.voters.map(({ name }) => name)).toEqual(["Grove", "Iris"]);
-    expect(notVoted(own, others, 1, 1)).toBeNull();
+    expect(notVoted(own, others, 1)).toBeNull();
     expect(notVoted(own, others, 3)).toBeNull();
-    expect(notVoted(own, others, 4, 1)).toBeNull();
-    // A super validator that replaced another one has never voted.
-    expect(notVoted(own, others, 3, 1)).toMatchObject({ unknown: 1, voted: [{ name: "Falcon" }] });
-    expect(notVoted(own, others, 2, 1)).toMatchObject({ unknown: 0 });
     expect(notVoted(own, others, null)).toBeNull();
     // A voter with a different name elsewhere could be mistaken for a missing one.
     expect(notVoted(votes(["SV-1", true]), others, 3)).toBeNull();
     expect(notVoted(votes(["Falcon", true], ["Grove", true], ["Iris", true]), others, 0)).toMatchObject({
       voters: [],
       unknown: 0,
+    });
+  });
+
+  describe("after a super validator has left", () => {
+    const all = [...others, ...votersIn(votes(["Oak", true]))];
+    const former = all.slice(-1);
+    const without = (pending: number) => notVoted(votes(["Falcon", true]), all, pending, former);
+    const withVote = (pending: number) =>
+      notVoted(votes(["Falcon", true], ["Oak", true]), all, pending, former);
+
+    it("do not include its own", () => {
+      expect(without(2)).toMatchObject({ voters: [{ name: "Grove" }, { name: "Iris" }], unknown: 0 });
+      expect(without(1)).toBeNull();
+    });
+
+    it("may include one of its successor, which has never voted", () => {
+      expect(without(3)).toMatchObject({ unknown: 1, voted: [{ name: "Falcon" }] });
+      expect(without(4)).toBeNull();
+    });
+
+    it("are one more than the tally says, if the tally counts its vote", () => {
+      for (const pending of [1, 2])
+        expect(withVote(pending), String(pending)).toMatchObject({
+          voters: [{ name: "Grove" }, { name: "Iris" }],
+          unknown: 0,
+        });
+      expect(withVote(0)).toBeNull();
     });
   });
 

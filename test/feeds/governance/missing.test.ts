@@ -288,6 +288,27 @@ describe("missing votes", () => {
     ledger().closeVoteRequest(request, "Rejected");
   });
 
+  it("are named although the tally counts the vote of a former super validator", async () => {
+    const request = await open("Overcounted motion");
+    const [gone] = missingFrom(request);
+    const validator = ledger().validators.find(({ party }) => party === gone);
+    if (!validator || !gone) throw new Error("Nobody");
+    ledger().castVote(request, true, gone);
+    while (missingFrom(request).length > 1) ledger().castVote(request, true, missingFrom(request)[0]);
+    const [last] = missingFrom(request);
+    // Its successor voted on this request before it became a super validator, so that none is pending.
+    const successor = ledger().validators.find(({ isSv }) => !isSv);
+    if (!successor || !last?.name) throw new Error("Nobody");
+    ledger().castVote(request, true, successor.party);
+    validator.isSv = false;
+    await polls();
+    harness.pass(7 * HOUR);
+    const reminder = await until(channel, /left to vote: Overcounted motion/);
+    expect(textOf(reminder)).toMatch(new RegExp(`Not voted yet:\\*\\* ${last.name}(?:"|\\\\n)`));
+    validator.isSv = true;
+    ledger().closeVoteRequest(request, "Rejected");
+  });
+
   it("are sent privately to people who watch a voter, unless it has voted", async () => {
     const request = await open("Private motion");
     const [voter] = missingFrom(request);
