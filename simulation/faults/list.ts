@@ -161,7 +161,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     told: "the explorer's newest data is of a time that it has passed",
     seed: 4,
     file: "src/feeds/validator/holds.ts",
-    changes: [["newestAt - openHold.newestAt >= MINUTE", "newestAt < 0"]],
+    changes: [["newestAt - openHold.newestAt >= stepMs", "newestAt < 0"]],
   },
   "kind-by-title": {
     told: "a request that has its own title belongs to another kind",

@@ -9,6 +9,11 @@ type HoldAlert = Extract<Alert, { kind: "hold" }>;
 
 /** Time after a hold within which a new one counts as the same, in ms. */
 const SAME_HOLD_MS = HOUR;
+/**
+ * Distance by which the explorer's data must advance before the message shows it, in ms: in the first hour, and later. Discord
+ * allows few edits of messages over an hour old.
+ */
+const STEP_MS = { early: MINUTE, late: 30 * MINUTE };
 
 /** Ends the holds whose cause is over. */
 function endHolds({ found, rhythm, rounds, now }: Poll, holds: readonly HoldAlert[]): void {
@@ -90,8 +95,9 @@ export function settleHold(poll: Poll): void {
     const openHold = ownHolds.find((each) => each.endedAt === undefined && isDue(each));
     if (openHold) {
       const newestAt = Math.min(now, poll.asOf);
+      const stepMs = ageOf(openHold.since, now) < HOUR ? STEP_MS.early : STEP_MS.late;
       // The explorer's data may advance a little and still be behind.
-      if (!openHold.rhythm && !openHold.standstill && newestAt - openHold.newestAt >= MINUTE)
+      if (!openHold.rhythm && !openHold.standstill && newestAt - openHold.newestAt >= stepMs)
         found.alerts.set(alertId(channelId, openHold.subject), {
           ...openHold,
           newestAt,
