@@ -9,7 +9,7 @@ import { type MissingVotes, notVoted, type Voter, votersIn } from "./votes.js";
 const MAX_PAGES = 10;
 
 /**
- * Returns the super validators that have voted recently. Stops after `wanted` of them. `undefined` if the votes cannot be read.
+ * Returns the super validators that have voted recently. Stops after `wanted` of them. `undefined` if some votes cannot be read.
  */
 export const readVoters = async (
   explorer: Explorer,
@@ -23,7 +23,7 @@ export const readVoters = async (
       MAX_PAGES,
     ),
   );
-  return votesRead && votersIn(votesRead.data);
+  return votesRead && !votesRead.problem ? votersIn(votesRead.data) : undefined;
 };
 
 /** Returns the voters that are no longer super validators. */

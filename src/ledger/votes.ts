@@ -102,11 +102,11 @@ export interface MissingVotes {
 }
 
 /**
- * Returns the super validators that have not voted on a request, among those that have voted on any. null if their number does
- * not fit the tally, or if a voter of this request is not among `all`.
+ * Returns the super validators that have not voted on a request, among those that have voted on any. null if they are more than
+ * the tally says, or if a voter of this request is not among `all`.
  * @param own votes on the request
  * @param all super validators that have voted on any request, and those that have since left
- * @param former those that have left. Their votes may still be in the tally, and their successors may have never voted
+ * @param former those that have left. Their votes may still be in the tally
  */
 export function notVoted(
   own: readonly Vote[],
@@ -122,7 +122,7 @@ export function notVoted(
   const counted = former.filter(hasVoted).length;
   const missingVoters = all.filter((voter) => !hasVoted(voter) && !former.includes(voter));
   const unknown = (pending ?? Number.NaN) - missingVoters.length;
-  if (!(unknown >= -counted && unknown <= former.length)) return null;
+  if (!(unknown >= -counted)) return null;
   return { voters: missingVoters, unknown: Math.max(0, unknown), voted: votersIn(castVotes) };
 }
 

@@ -53,6 +53,7 @@ export const governance: FeedModule = {
     });
     const snapshots = createSnapshots({
       explorer: explorer.for("background", { maxAgeMs: 10_000 }),
+      hourly: explorer.for("background", { maxAgeMs: 2 * HOUR }),
       tracked: requests.get,
       names,
       now,

@@ -41,6 +41,8 @@ export interface Snapshots {
 
 interface SnapshotDeps {
   readonly explorer: Explorer;
+  /** Returns older readings too. The directory asks for each super validator once an hour, so that these are cache hits. */
+  readonly hourly: Explorer;
   readonly tracked: (key: string) => Promise<TrackedVoteRequest | undefined>;
   /** Learns each request's action. */
   readonly names: Pick<Names, "isFormer" | "learn">;
@@ -50,9 +52,11 @@ interface SnapshotDeps {
 const KEPT_MS = 20_000;
 /** Timeout for the details of an announcement, in ms. After that, the list's data is used. */
 export const DETAIL_MS = 8_000;
+/** Timeout for the missing votes, in ms. Without them, a reminder pings nobody. */
+const MISSING_MS = 30_000;
 
 /** Creates snapshots from a request's details, or from tracked data if the explorer does not answer. */
-export function createSnapshots({ explorer, tracked, names, now }: SnapshotDeps): Snapshots {
+export function createSnapshots({ explorer, hourly, tracked, names, now }: SnapshotDeps): Snapshots {
   const keptSnapshots = new LRUCache<string, Promise<Snapshot>>({ max: 100, ttl: KEPT_MS });
 
   const loadSnapshot = async (
@@ -74,9 +78,9 @@ export function createSnapshots({ explorer, tracked, names, now }: SnapshotDeps)
       // A reading with fewer votes than are known cannot tell which votes are missing.
       if (!reading || reading.problem || castIn(reading.data) < castIn(request)) return null;
       const foundVoters = readMissing(explorer, reading, (voters) =>
-        readFormer(explorer, voters, names.isFormer),
+        readFormer(hourly, voters, names.isFormer),
       );
-      return withTimeout(foundVoters, DETAIL_MS, () => null);
+      return withTimeout(foundVoters, MISSING_MS, () => null);
     });
     return {
       request,

@@ -309,6 +309,22 @@ describe("missing votes", () => {
     ledger().closeVoteRequest(request, "Rejected");
   });
 
+  it("cost no request for each super validator, which the directory has just checked", async () => {
+    const request = await open("Cheap motion");
+    harness.pass(5.5 * HOUR);
+    const checks = () =>
+      harness.explorer.requests.filter(({ path }) => /\/validators\/[^/]+::/.test(decodeURIComponent(path)))
+        .length;
+    const before = checks();
+    await world().until(() => checks() >= before + ledger().superValidators.length, "the directory", 60_000);
+    const checked = checks();
+    harness.pass(50 * MINUTE);
+    const reminder = await until(channel, /left to vote: Cheap motion/);
+    for (const { name } of missingFrom(request)) expect(textOf(reminder)).toContain(name ?? "?");
+    expect(checks()).toBe(checked);
+    ledger().closeVoteRequest(request, "Rejected");
+  });
+
   it("are sent privately to people who watch a voter, unless it has voted", async () => {
     const request = await open("Private motion");
     const [voter] = missingFrom(request);
