@@ -140,6 +140,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     directory,
     names,
     rest,
+    pacer: deps.pacer,
     self,
     log,
     now,

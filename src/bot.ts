@@ -6,7 +6,7 @@ import { createHousekeeping, stalledOf } from "./background.js";
 import { createDrawingQueue } from "./charts/charts.js";
 import { type Config, ConfigError, misspeltVariables } from "./config.js";
 import type { FeedModule } from "./delivery/module.js";
-import { createDiscordClient, inviteLink } from "./discord/client.js";
+import { createDiscordClient, inviteLink, keepToken } from "./discord/client.js";
 import { createDiscordTime } from "./discord/clock.js";
 import { createDispatch } from "./discord/dispatch.js";
 import { explainClose, gatewayOf, logIn, missingShards, watchGateway } from "./discord/gateway.js";
@@ -212,13 +212,15 @@ export async function startBot(
  * to go on after a limit or a failure.
  */
 const createImpatientRest = ({ apiUrl, token }: Config["discord"], retries: number): REST =>
-  new REST({
-    api: apiUrl,
-    retries,
-    timeout: 8_000,
-    offset: 0,
-    rejectOnRateLimit: () => true,
-  }).setToken(token);
+  keepToken(
+    new REST({
+      api: apiUrl,
+      retries,
+      timeout: 8_000,
+      offset: 0,
+      rejectOnRateLimit: () => true,
+    }),
+  ).setToken(token);
 
 /** Resolves with the application's id and its servers once all shards are connected. */
 function whenReady(client: Client): Promise<{ applicationId: string; guildIds: readonly string[] }> {

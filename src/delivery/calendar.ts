@@ -11,6 +11,7 @@ import {
 } from "discord.js";
 import * as z from "zod";
 import { DISCORD, hasCode } from "../discord/errors.js";
+import type { Pacer } from "../discord/pacer.js";
 import { problemOf } from "../discord/problems.js";
 import type { Log } from "../log.js";
 import { type CollectionDefinition, type DocumentOf, defineCollection } from "../storage/collection.js";
@@ -49,8 +50,9 @@ type CalendarEvent = DocumentOf<ReturnType<typeof defineCalendar>>;
  * those of people and other bots.
  */
 const MAX_EVENTS = 50;
-/** Maximum number of requests to Discord per server and run. */
+/** Maximum number of changed events per server and run, and per run. The next run goes on with the others. */
 const MAX_CHANGES = 5;
+const MAX_CHANGES_IN_ALL = 200;
 /** Events that would begin or end sooner than this are not created, in ms. */
 const SOON_MS = 2 * MINUTE;
 /** Delay before a retry after Discord has refused an event, in ms. */
@@ -81,6 +83,8 @@ export interface CalendarSource {
 interface CalendarDeps {
   /** Client without retries. Failed requests are repeated at the next run. */
   readonly rest: REST;
+  /** Discord counts these requests together with messages and edits. */
+  readonly pacer: Pacer;
   readonly state: LeasedState;
   readonly lease: Pick<Lease, "validUntil">;
   readonly log: Log;
@@ -92,9 +96,10 @@ interface CalendarDeps {
  * stored event without Discord's id is looked up at Discord first. An event that a person deleted is not created again.
  */
 export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
-  const { rest, state, lease, log, now } = deps;
+  const { rest, pacer, state, lease, log, now } = deps;
   const calendar = state.open(source.collection);
   const botUserId = lazy(async () => ((await rest.get(Routes.user())) as APIUser).id);
+  const turn = (guildId: string) => pacer.turn(guildId, "edit");
 
   const timesOf = ({ startsAt, endsAt }: WantedEvent) => ({
     scheduled_start_time: new Date(Math.max(startsAt, now() + SOON_MS)).toISOString(),
@@ -106,6 +111,7 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
     const mark = await source.markOf(key);
     // Every description contains the empty string.
     if (mark === "") return undefined;
+    await turn(guildId);
     const events = (await rest.get(Routes.guildScheduledEvents(guildId))) as APIGuildScheduledEvent[];
     const ownUserId = await botUserId();
     return events.find((each) => each.creator_id === ownUserId && each.description?.includes(mark));
@@ -120,6 +126,7 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
       privacy_level: GuildScheduledEventPrivacyLevel.GuildOnly,
       entity_metadata: { location: source.location },
     };
+    await turn(guildId);
     const remainingMs = lease.validUntil() - now();
     // Discord has no nonce for events. A process that was suspended after it stored the event must not create
     // it, because the process that took over may have done so.
@@ -135,8 +142,10 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
     );
   };
 
-  const patch = (guildId: string, eventId: string, body: RESTPatchAPIGuildScheduledEventJSONBody) =>
-    rest.patch(Routes.guildScheduledEvent(guildId, eventId), { body });
+  const patch = async (guildId: string, eventId: string, body: RESTPatchAPIGuildScheduledEventJSONBody) => {
+    await turn(guildId);
+    await rest.patch(Routes.guildScheduledEvent(guildId, eventId), { body });
+  };
 
   const storeEvent = (id: string, event: CalendarEvent | undefined) =>
     state.commit([event ? calendar.put(id, event) : calendar.delete(id)]);
@@ -197,16 +206,15 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
     await storeEvent(id, undefined);
   };
 
-  /** Creates or updates an event. Returns true if a request was sent. */
-  const settle = async (
-    guildId: string,
-    wanted: WantedEvent,
-    known: CalendarEvent | undefined,
-  ): Promise<boolean> => {
-    const id = calendarId(guildId, wanted.key);
+  /** True if an event must be created or updated now. */
+  const isDue = (wanted: WantedEvent, known: CalendarEvent | undefined): boolean => {
     if (known?.isGone || believed(known?.notBefore ?? 0, now(), REFUSED_MS) > now()) return false;
-    if (known?.eventId !== undefined && known.name === wanted.name && known.endsAt === wanted.endsAt)
-      return false;
+    return known?.eventId === undefined || known.name !== wanted.name || known.endsAt !== wanted.endsAt;
+  };
+
+  /** Creates or updates an event. */
+  const settle = async (guildId: string, wanted: WantedEvent, known: CalendarEvent | undefined) => {
+    const id = calendarId(guildId, wanted.key);
     try {
       // An event that has ended is replaced by one for the next deadline.
       if (known?.eventId !== undefined && known.endsAt > now()) await moveEvent(id, known, wanted);
@@ -220,28 +228,39 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
         await storeEvent(id, { guildId, key, name, endsAt, ...known, notBefore: now() + REFUSED_MS });
       } else throw error;
     }
-    return true;
   };
 
+  /**
+   * Updates one server's calendar.
+   * @param own the server's stored events
+   * @param mayChange true if another event may be changed in this run
+   */
   const serve = async (
     guildId: string,
-    isWanted: boolean,
-    wanted: readonly WantedEvent[],
-    open: ReadonlySet<string>,
-    known: ReadonlyMap<string, CalendarEvent>,
+    {
+      events,
+      openKeys,
+      isWanted,
+    }: {
+      readonly events: readonly WantedEvent[];
+      readonly openKeys: ReadonlySet<string>;
+      readonly isWanted: boolean;
+    },
+    own: ReadonlyMap<string, CalendarEvent>,
+    mayChange: () => boolean,
   ) => {
-    let changes = 0;
-    for (const [id, event] of known) {
-      const isOpen = open.has(event.key);
+    for (const [id, event] of own) {
+      const isOpen = openKeys.has(event.key);
       // A deleted event is remembered while its subject is open.
-      if (event.guildId !== guildId || (isOpen && (isWanted || event.isGone)) || changes >= MAX_CHANGES)
-        continue;
+      if (isOpen && (isWanted || event.isGone)) continue;
+      if (!mayChange()) return;
       await endEvent(id, event);
-      changes += 1;
     }
-    for (const each of isWanted ? wanted : []) {
-      if (changes >= MAX_CHANGES) return;
-      if (await settle(guildId, each, known.get(calendarId(guildId, each.key)))) changes += 1;
+    for (const each of isWanted ? events : []) {
+      const event = own.get(calendarId(guildId, each.key));
+      if (!isDue(each, event)) continue;
+      if (!mayChange()) return;
+      await settle(guildId, each, event);
     }
   };
 
@@ -254,10 +273,25 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
       .filter(({ endsAt }) => endsAt >= now() + 2 * SOON_MS)
       .toSorted((a, b) => a.endsAt - b.endsAt)
       .slice(0, MAX_EVENTS);
-    const servedGuilds = new Set([...guilds, ...[...knownEvents.values()].map(({ guildId }) => guildId)]);
-    const runs = [...servedGuilds].map((guildId) =>
-      serve(guildId, guilds.has(guildId), wantedEvents, openKeys, knownEvents),
-    );
+    const byGuild = new Map([...guilds].map((guildId) => [guildId, new Map<string, CalendarEvent>()]));
+    for (const [id, event] of knownEvents)
+      byGuild.set(event.guildId, (byGuild.get(event.guildId) ?? new Map()).set(id, event));
+    let changes = 0;
+    const runs = [...byGuild].map(([guildId, own]) => {
+      let ownChanges = 0;
+      const mayChange = () => {
+        if (ownChanges >= MAX_CHANGES || changes >= MAX_CHANGES_IN_ALL) return false;
+        ownChanges += 1;
+        changes += 1;
+        return true;
+      };
+      return serve(
+        guildId,
+        { events: wantedEvents, openKeys, isWanted: guilds.has(guildId) },
+        own,
+        mayChange,
+      );
+    });
     for (const run of await Promise.allSettled(runs)) {
       if (run.status === "fulfilled") continue;
       if (run.reason instanceof LeaseLost || run.reason instanceof StateError) throw run.reason;

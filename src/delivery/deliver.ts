@@ -220,6 +220,9 @@ export function createDeliver(context: DeliverContext) {
     const [subject] = feed.subjectsOf(event);
     const hasThread = known?.threadId !== undefined && subject !== undefined;
     const result = resultOf({ problem, isSending: sending, hasThread, ageMs: now() - at });
+    // If the message may have been sent, keep the claim, so that the next attempt looks for it first.
+    const isDoubtful = claim !== undefined && (problem === "unknown" || !sending);
+    const laterAttempt = (ms: number) => (isDoubtful ? { ...retryLater(ms), claim } : retryLater(ms));
     switch (result) {
       case "arrived":
         await record(id, feed, delivery, subscription, {
@@ -249,13 +252,10 @@ export function createDeliver(context: DeliverContext) {
         );
         return;
       case "pause":
-        await pause(id, retryLater(PAUSED_MS), subscription, error);
+        await pause(id, laterAttempt(PAUSED_MS), subscription, error);
         return;
       case "retry": {
-        const nextAttempt = retryLater(retryAfterOf(error) ?? backoffMs(attempts, Math.random()));
-        // If the message may have been sent, keep the claim, so that the next attempt looks for it first.
-        const isDoubtful = claim !== undefined && (problem === "unknown" || !sending);
-        await commit(id, isDoubtful ? { ...nextAttempt, claim } : nextAttempt);
+        await commit(id, laterAttempt(retryAfterOf(error) ?? backoffMs(attempts, Math.random())));
         await recordError(channelId, wordsFor(error));
       }
     }
@@ -280,12 +280,13 @@ export function createDeliver(context: DeliverContext) {
     let knownAnnouncement: Announced | undefined;
     let sending = false;
     try {
+      // Read before the search: if the announcement's thread was deleted, the search fails, and the channel still exists.
+      knownAnnouncement = await sender.announcedFor(feed, delivery);
       const arrived = delivery.claim && (await sender.find(id, feed, delivery, subscription));
       if (arrived) {
         await record(id, feed, delivery, subscription, arrived);
         return;
       }
-      knownAnnouncement = await sender.announcedFor(feed, delivery);
       if (knownAnnouncement?.todo?.includes("thread") && now() - knownAnnouncement.at < THREAD_MS) {
         await commit(id, { ...delivery, notBefore: now() + 1_000 });
         return;

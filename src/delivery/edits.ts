@@ -1,6 +1,6 @@
 import { DiscordAPIError, type REST } from "discord.js";
 import { DISCORD, hasCode } from "../discord/errors.js";
-import type { MessagePayload } from "../discord/message.js";
+import { type MessagePayload, withoutPictures } from "../discord/message.js";
 import { editMessage, pingsIn, readText, setArchived } from "../discord/post.js";
 import { problemOf, retryAfterOf } from "../discord/problems.js";
 import { ageOf } from "../util/clock.js";
@@ -18,12 +18,21 @@ export async function editAnnounced(rest: REST, document: Announced, payload: Me
   const { in: placeId, messageId } = document;
   // Earlier versions did not record the mentions.
   const pings = document.pings ?? pingsIn(await readText(rest, placeId, messageId));
+  const edit = async () => {
+    try {
+      await editMessage(rest, placeId, messageId, payload, pings);
+    } catch (error) {
+      if (!hasCode(error, DISCORD.invalidForm)) throw error;
+      // Discord may reject the address of a picture, also if it was sent without pictures.
+      await editMessage(rest, placeId, messageId, withoutPictures(payload), pings);
+    }
+  };
   try {
-    await editMessage(rest, placeId, messageId, payload, pings);
+    await edit();
   } catch (error) {
     if (!hasCode(error, DISCORD.threadArchived)) throw error;
     await setArchived(rest, placeId, false);
-    await editMessage(rest, placeId, messageId, payload, pings);
+    await edit();
     await setArchived(rest, placeId, true);
   }
 }

@@ -7,6 +7,7 @@ import type { ButtonHandler } from "../discord/buttons.js";
 import type { ActingCommand } from "../discord/command.js";
 import type { Links } from "../discord/links.js";
 import type { Renderer } from "../discord/message.js";
+import type { Pacer } from "../discord/pacer.js";
 import type { ExplorerTrouble } from "../explorer/index.js";
 import type { ExplorerService } from "../explorer/service.js";
 import type { UnforeseenAnswer } from "../ledger/unforeseen.js";
@@ -51,8 +52,9 @@ export interface FeedDeps {
   readonly directory: Directory;
   readonly names: Names;
   readonly charts: Charts;
-  /** For a feed's own requests to Discord. */
+  /** For a feed's own requests to Discord, each after a turn of the pacer. */
   readonly rest: REST;
+  readonly pacer: Pacer;
   readonly log: Log;
   readonly now: () => number;
 }

@@ -6,6 +6,7 @@ import {
   MessageManager,
   Options,
   PermissionFlagsBits,
+  type REST,
   type User,
   UserManager,
 } from "discord.js";
@@ -24,7 +25,12 @@ export function createDiscordClient(
   const client = new Client({
     intents: [],
     allowedMentions: { parse: [] },
-    rest: { api: apiUrl, handlerSweepInterval: 0 },
+    // A person should not wait for a long limit, and the login says that it waits.
+    rest: {
+      api: apiUrl,
+      handlerSweepInterval: 0,
+      rejectOnRateLimit: ({ retryAfter, timeToReset }) => Math.max(retryAfter, timeToReset) > MAX_LIMIT_MS,
+    },
     ...(shards === "auto" ? { shards } : { shards: [...shards.ids], shardCount: shards.count }),
     ...(identify && {
       ws: {
@@ -50,7 +56,30 @@ export function createDiscordClient(
   });
   // READY caches a stub of every server, even without intents. It is not needed, because interactions contain the server's data.
   client.on(Events.ShardReady, () => client.guilds.cache.clear());
+  keepToken(client.rest);
   return client;
+}
+
+/** Maximum time for which a request waits for Discord's limits, in ms. */
+const MAX_LIMIT_MS = 10_000;
+
+/** Time for which a REST client sends nothing after an answer 401, in ms. Discord bans an address after too many of them. */
+const AFTER_401_MS = 10_000;
+
+/**
+ * Gives a REST client its token back after an answer 401, which may have come from a proxy. @discordjs/rest forgets it, and would
+ * refuse every later request. If the token was really reset, the gateway says so.
+ */
+export function keepToken(rest: REST): REST {
+  const setToken = rest.setToken.bind(rest);
+  let known = "";
+  rest.setToken = (token: string | null) => {
+    if (token === null) setTimeout(() => known && setToken(known), AFTER_401_MS).unref();
+    else known = token;
+    // discord.js clears the token with null, too, which the types do not say.
+    return setToken(token ?? "");
+  };
+  return rest;
 }
 
 const PERMISSIONS =

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Client, DiscordAPIError, Events, GatewayCloseCodes, HTTPError, Status } from "discord.js";
 import { ConfigError } from "../config.js";
 import type { Log } from "../log.js";
+import { retryAfterOf } from "./problems.js";
 
 /** Returns the number of shards that this process runs, and how many of them are connected. */
 export function gatewayOf(client: Client): { ready: number; all: number } {
@@ -65,7 +66,8 @@ export async function logIn(client: Client, token: string, log: Log, stopped: Ab
           "Discord rejects DISCORD_TOKEN. Set it to the bot's token, from the application's Bot page",
         ]);
       }
-      const retryInMs = closedWith === undefined ? Math.min(1_000 * 2 ** attempt, 60_000) : AFTER_CLOSE_MS;
+      const backoffMs = retryAfterOf(error) ?? Math.min(1_000 * 2 ** attempt, 60_000);
+      const retryInMs = closedWith === undefined ? backoffMs : AFTER_CLOSE_MS;
       if (closedWith === undefined)
         log.warn({ err: error, retryInMs }, "Discord cannot be reached; retrying");
       else

@@ -1,4 +1,5 @@
 import { DiscordAPIError } from "discord.js";
+import { HOUR } from "../util/units.js";
 import { DISCORD, isRateLimit } from "./errors.js";
 
 /** Kind of a failed request to a channel. */
@@ -44,9 +45,13 @@ export function problemOf(error: unknown): PostProblem {
   }
 }
 
-/** Returns the wait that Discord asks for, in ms. */
+/** Maximum wait until a limited request is tried again, in ms. While an address is banned, Discord may ask to wait a day. */
+const MAX_RETRY_AFTER_MS = HOUR;
+
+/** Returns the wait that Discord asks for, in ms, at most an hour. `undefined` if it asks for none. */
 export function retryAfterOf(error: unknown): number | undefined {
-  return isRateLimit(error) ? Math.max(error.timeToReset ?? 0, error.retryAfter ?? 0) : undefined;
+  if (!isRateLimit(error)) return undefined;
+  return Math.min(Math.max(error.timeToReset ?? 0, error.retryAfter ?? 0), MAX_RETRY_AFTER_MS);
 }
 
 /** Describes an error in words for people. */

@@ -65,16 +65,23 @@ export const together = (works: readonly LeasedWork[]): LeasedWork => ({
   },
 });
 
-/** Returns the same state, in which every commit fails after another process has taken over. */
-export function leased(state: State, { epoch }: { readonly epoch: number }): LeasedState {
+/**
+ * Returns the same state, in which every commit fails after another process has taken over.
+ * @param onLost called when a commit fails for that reason
+ */
+export function leased(
+  state: State,
+  { epoch }: { readonly epoch: number },
+  onLost: () => void = () => {},
+): LeasedState {
   const holder = { epoch };
   return {
     ...state,
     async commit(writes) {
       if (await state.commit([state.open(leases).expect(NAME, holder), ...writes])) return true;
-      if ((await state.open(leases).get(NAME))?.epoch !== epoch)
-        throw new LeaseLost("Another process does the background work");
-      return false;
+      if ((await state.open(leases).get(NAME))?.epoch === epoch) return false;
+      onLost();
+      throw new LeaseLost("Another process does the background work");
     },
   };
 }
@@ -162,6 +169,8 @@ export function compete(
   const steady = () => performance.now();
   let validUntil = Number.NEGATIVE_INFINITY;
   let isHeld = false;
+  /** True if the epoch is no longer this process's, although it holds the lease. It must be taken again. */
+  let isFenced = false;
   let stopped = false;
 
   const failureNotice = createNotice<unknown>(
@@ -188,13 +197,22 @@ export function compete(
     const taken = await client.eval(TAKE, { keys: [LEASE_KEY], arguments: [token] });
     if (taken !== 1) return;
     validUntil = sentAt + LEASE_MS;
-    try {
-      const epoch = await nextEpoch(state);
+    const checkTime = () => {
       if (stopped || steady() > validUntil) throw new LeaseLost("The lease ended before the work began");
+    };
+    try {
+      // A late answer must not raise the epoch of the process that has taken over meanwhile.
+      checkTime();
+      const epoch = await nextEpoch(state);
+      checkTime();
       isHeld = true;
+      isFenced = false;
       log.info({ epoch }, "Took the lease; starting the background work");
       const lease = { epoch, validUntil: () => Date.now() + validUntil - steady() };
-      await work.start(leased(state, lease), lease);
+      const onLost = () => {
+        isFenced = true;
+      };
+      await work.start(leased(state, lease, onLost), lease);
     } catch (error) {
       isHeld = false;
       validUntil = Number.NEGATIVE_INFINITY;
@@ -212,7 +230,10 @@ export function compete(
       failureNotice.begins(err);
       onFailure(err);
     }
-    if (isHeld && steady() > validUntil) await lose();
+    if (isHeld && (isFenced || steady() > validUntil)) {
+      await lose();
+      await release();
+    }
   };
   const renewing = repeat(tick, RENEW_EVERY_MS, log);
 

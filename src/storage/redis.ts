@@ -15,11 +15,17 @@ const SLOW_IN_A_ROW = 2;
 const PING_EVERY_MS = 1_000;
 const LOOK_EVERY_MS = 50;
 
+/**
+ * Interval of pings, in ms, and the number without an answer after which the connection is replaced. A host that dies closes no
+ * connection, and REDIS_URL may lead to a new one by then.
+ */
+const WATCH_EVERY_MS = 3_000;
+const MAX_UNANSWERED = 4;
+
 const openClient = (url: string) =>
   createClient({
     url,
     disableOfflineQueue: true,
-    pingInterval: 30_000,
     socket: { connectTimeout: 5_000, reconnectStrategy: (tries) => Math.min(100 * 2 ** tries, 3_000) },
   });
 
@@ -88,10 +94,12 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
   let refusals = 0;
   const tryAgain = async (error: unknown) => {
     // After a failover, the address leads to the new primary, and this connection still to the old one.
-    if (isReplica(error) && client.isOpen) {
-      client.destroy();
-      client.connect().catch(() => {});
-    } else await trial();
+    if (isReplica(error) && client.isOpen) reconnect();
+    else await trial();
+  };
+  const reconnect = () => {
+    client.destroy();
+    client.connect().catch(() => {});
   };
   const trial = async () => {
     if (!client.isReady) return;
@@ -121,6 +129,21 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
     lastTrial = trial();
   });
   client.connect().catch(() => {});
+
+  let unanswered = 0;
+  const heard = () => {
+    unanswered = 0;
+  };
+  const watching = setInterval(() => {
+    if (!client.isOpen) return;
+    unanswered += 1;
+    // An error is an answer, too.
+    if (client.isReady) client.ping().then(heard, heard);
+    if (unanswered <= MAX_UNANSWERED) return;
+    heard();
+    beginFailure("Redis does not answer");
+    reconnect();
+  }, WATCH_EVERY_MS).unref();
 
   const inTime = <T>(work: Promise<T>): Promise<T> =>
     withTimeout(work, DEADLINE_MS, () => {
@@ -182,6 +205,7 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
     },
     async close() {
       clearTimeout(retryTimer);
+      clearInterval(watching);
       if (client.isOpen) client.destroy();
     },
   };

@@ -118,6 +118,56 @@ describe("a failed delivery", () => {
     expect(await list()).toContain(channel.id);
   });
 
+  it("keeps the subscription if a person deletes the thread while it is unknown whether it arrived", async () => {
+    const channel = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "more-threads" });
+    await harness.discord.driver.ask(owner(), "/subscribe governance", { channel: channel.id, thread: true });
+    const request = harness.explorer.ledger.openVoteRequest({ title: "Doubtful." });
+    const thread = await world().until(() => world().read(channel)[0]?.thread, "the thread");
+    await world().until(
+      () => harness.discord.requests.some(({ path }) => path.endsWith(`${thread.id}/threads`)),
+      "it to be known",
+    );
+    const path = new RegExp(`^/channels/${thread.id}/messages$`);
+    const failing = { method: "POST", path, times: 1, error: new DiscordError(500, 0, "Error") };
+    harness.discord.trap(failing);
+    harness.explorer.ledger.closeVoteRequest(request, "Rejected");
+    await world().until(() => failing.times === 0, "the failed send");
+    world().channels.delete(thread.id);
+    await world().until(() => count(channel, "Rejected: Doubtful.") === 1, "the outcome", 15_000);
+    expect(await list()).toContain(channel.id);
+  });
+
+  it("is retried after an answer 401, and so is everything later", async () => {
+    const channel = await subscribed();
+    const error = new DiscordError(401, 0, "401: Unauthorized");
+    harness.discord.trap({ method: "POST", path: messages(channel), times: 1, error });
+    const title = open();
+    await world().until(() => count(channel, title) === 1, "the retried one", 60_000);
+    const next = open();
+    await world().until(() => count(healthy, next) === 1, "the next one", 30_000);
+    expect(count(channel, title)).toBe(1);
+    expect(count(healthy, title)).toBe(1);
+  });
+
+  it("is edited although Discord refuses the address of its picture", async () => {
+    const channel = await subscribed();
+    const error = new DiscordError(400, 50035, "Invalid Form Body");
+    harness.discord.trap({ method: "POST", path: messages(channel), times: 1, error });
+    const patched = {
+      method: "PATCH",
+      path: new RegExp(`^/channels/${channel.id}/messages/`),
+      times: 1,
+      error,
+    };
+    harness.discord.trap(patched);
+    const request = harness.explorer.ledger.openVoteRequest({ title: "Pictured." });
+    await world().until(() => count(channel, "Pictured.") === 1, "the announcement", 15_000);
+    harness.explorer.ledger.closeVoteRequest(request, "Rejected");
+    const announcement = () => world().read(channel)[0]?.content ?? "";
+    await world().until(() => announcement().includes("Rejected"), "the edit", 20_000);
+    expect(patched.times).toBe(0);
+  });
+
   it("arrives without a reply reference if Read Message History is missing", async () => {
     const channel = await subscribed();
     const request = harness.explorer.ledger.openVoteRequest({ title: "Unread." });

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { botEnvironment, startBotProcess } from "../../sandbox/bot-process.js";
 import { DiscordError } from "../../sandbox/discord/errors.js";
+import { RateLimited } from "../../sandbox/discord/rate-limits.js";
 import { type Harness, startHarness } from "../harness.js";
 
 let harness: Harness;
@@ -32,4 +34,14 @@ it("says so if Discord answers a command's own requests with an error", async ()
   outage.times = 0;
   const again = await discord.driver.ask(here, "/watch validator", { validator });
   expect(JSON.stringify(again.embeds)).toContain("Watching");
+});
+
+it("says when it logs in again if Discord asks it to wait for hours", async () => {
+  const { discord, explorer } = harness;
+  const error = new RateLimited(3 * 3_600_000, "user");
+  discord.trap({ method: "GET", path: /^\/gateway\/bot$/, error, times: 1 });
+  const bot = startBotProcess(botEnvironment(discord, explorer));
+  await expect.poll(bot.output, { timeout: 15_000 }).toContain("Discord cannot be reached; retrying");
+  expect(bot.output()).toContain(`"retryInMs":${3_600_000}`);
+  await bot.stop();
 });

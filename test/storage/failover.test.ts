@@ -2,7 +2,9 @@ import { afterEach, expect, it } from "vitest";
 import { openRedisAddress } from "../../sandbox/redis-pair.js";
 import { freePort, startRedis } from "../../sandbox/redis-process.js";
 import { makeStack } from "../../sandbox/stack.js";
-import { type Harness, SMALL } from "../harness.js";
+import { connectRedis } from "../../src/storage/redis.js";
+import { withTimeout } from "../../src/util/timeouts.js";
+import { type Harness, quiet, SMALL } from "../harness.js";
 import { describeWithRedis } from "../needs.js";
 
 describeWithRedis("a failover of Redis", () => {
@@ -53,5 +55,21 @@ describeWithRedis("a failover of Redis", () => {
     const log = harness.bot().output();
     expect(log.match(/leads to a replica/g)).toHaveLength(2);
     expect(log).toContain("Redis is usable again");
+  });
+
+  it("leads to a new connection if the old primary no longer answers", async () => {
+    const [old, next] = [await startRedis(), await startRedis()];
+    const address = await openRedisAddress(old);
+    closing.push(address.close, old.close, next.close);
+    const redis = connectRedis(address.url, quiet);
+    closing.push(redis.close);
+    await expect.poll(() => redis.usable()).toBe(true);
+    old.freeze();
+    address.leadTo(next);
+    const write = () =>
+      withTimeout(redis.client.set("crier:written", "1"), 1_000, () => "late").catch(() => "refused");
+    await expect.poll(write, { timeout: 40_000 }).toBe("OK");
+    await expect.poll(() => redis.usable(), { timeout: 10_000 }).toBe(true);
+    old.thaw();
   });
 });

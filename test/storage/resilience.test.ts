@@ -4,8 +4,16 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newDataDir } from "../../sandbox/bot-process.js";
 import { openRedisAddress } from "../../sandbox/redis-pair.js";
 import { type RedisProcess, startRedis } from "../../sandbox/redis-process.js";
+import { nameListTimes } from "../../src/directory/collections.js";
 import { openFileStore } from "../../src/storage/file-store.js";
-import { compete, isLeaseHeld, LEASE_KEY } from "../../src/storage/lease.js";
+import {
+  compete,
+  isLeaseHeld,
+  LEASE_KEY,
+  type Lease,
+  type LeasedState,
+  leases,
+} from "../../src/storage/lease.js";
 import { connectRedis, type Redis } from "../../src/storage/redis.js";
 import { createRedisStore } from "../../src/storage/redis-store.js";
 import { createState } from "../../src/storage/state.js";
@@ -118,6 +126,34 @@ describeWithRedis("the state in Redis", () => {
     expect(await redis.client.pTTL(LEASE_KEY)).toBe(-1);
     await leadership.stop();
     expect(await redis.client.exists(LEASE_KEY)).toBe(0);
+  });
+
+  it("takes the lease again if another process has raised the epoch too late", async () => {
+    const own = connectRedis(server.url, quiet);
+    await own.connected(5_000);
+    const state = createState(createRedisStore(own.client), { log: quiet });
+    const epochs: number[] = [];
+    let leasedState: LeasedState | undefined;
+    const work = {
+      start: async (given: LeasedState, { epoch }: Lease) => {
+        leasedState = given;
+        epochs.push(epoch);
+      },
+      stop: async () => {},
+    };
+    const leadership = compete(own.client, state, work, quiet);
+    await expect.poll(() => epochs).toHaveLength(1);
+    const [first = 0] = epochs;
+    await state.commit([state.open(leases).put("background", { epoch: first + 1 })]);
+    const write = async () => {
+      const names = leasedState?.open(nameListTimes).put("token", { readAt: 1 });
+      return names && leasedState?.commit([names]).catch(({ name }: Error) => name);
+    };
+    expect(await write()).toBe("LeaseLost");
+    await expect.poll(write, { timeout: 10_000 }).toBe(true);
+    expect(epochs).toEqual([first, first + 2]);
+    await leadership.stop();
+    await own.close();
   });
 
   it("lets the background work go on after a failover, although nothing else uses Redis meanwhile", async () => {

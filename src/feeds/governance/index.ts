@@ -44,7 +44,10 @@ export const governance: FeedModule = {
   isVital: true,
   pollMs: ({ governance: { pollSeconds } }) => pollSeconds * 1_000,
 
-  create({ explorer, state, lease, subscriptions, renderer, directory, names, rest, log, now }, pollMs) {
+  create(
+    { explorer, state, lease, subscriptions, renderer, directory, names, rest, pacer, log, now },
+    pollMs,
+  ) {
     const learn = (tracked: TrackedVoteRequest) =>
       directory.add("proposal", proposalEntry(toVoteRequest(tracked), tracked.identity, names, now()));
     const requests = createTrackedVoteRequests(state, (tracked) => {
@@ -135,7 +138,7 @@ export const governance: FeedModule = {
       now,
     });
     const keepCalendar = createCalendar(
-      { rest, state, lease, log, now },
+      { rest, pacer, state, lease, log, now },
       voteCalendar({ requests, superValidators, names, renderer, now }),
     );
     let forgotAt = Number.NEGATIVE_INFINITY;

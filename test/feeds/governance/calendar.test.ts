@@ -10,6 +10,7 @@ import { createCalendar } from "../../../src/delivery/calendar.js";
 import { createDirectory } from "../../../src/directory/directory.js";
 import { createNames } from "../../../src/directory/names.js";
 import { createRenderer } from "../../../src/discord/message.js";
+import { createPacer } from "../../../src/discord/pacer.js";
 import { createExplorerService } from "../../../src/explorer/service.js";
 import { voteCalendar } from "../../../src/feeds/governance/calendar.js";
 import { createTrackedVoteRequests } from "../../../src/feeds/governance/requests.js";
@@ -191,42 +192,66 @@ describe("a server's calendar", () => {
   });
 });
 
-it("creates no calendar event if the process was frozen until its lease expired", async () => {
-  const discord = await startSandboxDiscord();
-  const everyone = discord.guild.roles[0];
-  if (everyone) everyone.permissions = String(BigInt(everyone.permissions) | PERMISSION.createEvents);
-  const state = newState();
-  const requests = createTrackedVoteRequests(state);
-  await state.commit([requests.put("a", tracked({ phase: "open" }, { voteBefore: Date.now() + DAY }))]);
-  const directory = createDirectory();
-  const explorer = createExplorerService({
-    upstream: () => Promise.reject(new Error("No explorer")),
-    cache: createCache({ memoryMb: 1, log: quiet }),
+describe("a calendar's own requests", () => {
+  /** Starts Discord, and keeps the calendars of its servers for one vote request. */
+  const startCalendar = async (validUntil: () => number = () => Date.now() + HOUR) => {
+    const discord = await startSandboxDiscord();
+    const everyone = discord.guild.roles[0];
+    if (everyone) everyone.permissions = String(BigInt(everyone.permissions) | PERMISSION.createEvents);
+    const state = newState();
+    const requests = createTrackedVoteRequests(state);
+    await state.commit([requests.put("a", tracked({ phase: "open" }, { voteBefore: Date.now() + DAY }))]);
+    const directory = createDirectory();
+    const explorer = createExplorerService({
+      upstream: () => Promise.reject(new Error("No explorer")),
+      cache: createCache({ memoryMb: 1, log: quiet }),
+    });
+    const rest = new REST({ api: discord.url, retries: 0, offset: 0, rejectOnRateLimit: () => true });
+    const keep = createCalendar(
+      {
+        rest: rest.setToken(discord.token),
+        pacer: createPacer(),
+        state,
+        lease: { validUntil },
+        log: quiet,
+        now: Date.now,
+      },
+      voteCalendar({
+        requests,
+        superValidators: async () => 13,
+        names: createNames({ directory, explorer: explorer.for("background"), state, log: quiet }),
+        renderer: createRenderer(newLinks()),
+        now: Date.now,
+      }),
+    );
+    const made = (guildId: string) => discord.world.scheduledEvents.get(guildId) ?? [];
+    return { discord, keep, made };
+  };
+
+  it("create no event if the process was frozen until its lease expired", async () => {
+    /** True if this process still holds its lease after it has recorded the event. */
+    let isHeld = false;
+    const { discord, keep, made } = await startCalendar(() => Date.now() + (isHeld ? HOUR : -1));
+    const subscribers = new Set([discord.guild.id]);
+    await expect(keep(subscribers)).rejects.toThrow(LeaseLost);
+    expect(made(discord.guild.id)).toEqual([]);
+    isHeld = true;
+    await keep(subscribers);
+    expect(made(discord.guild.id)).toHaveLength(1);
+    await discord.close();
   });
-  /** True if this process still holds its lease after it has recorded the event. */
-  let isHeld = false;
-  const keep = createCalendar(
-    {
-      rest: new REST({ api: discord.url, retries: 0 }).setToken(discord.token),
-      state,
-      lease: { validUntil: () => Date.now() + (isHeld ? HOUR : -1) },
-      log: quiet,
-      now: Date.now,
-    },
-    voteCalendar({
-      requests,
-      superValidators: async () => 13,
-      names: createNames({ directory, explorer: explorer.for("background"), state, log: quiet }),
-      renderer: createRenderer(newLinks()),
-      now: Date.now,
-    }),
-  );
-  const subscribers = new Set([discord.guild.id]);
-  const made = () => discord.world.scheduledEvents.get(discord.guild.id) ?? [];
-  await expect(keep(subscribers)).rejects.toThrow(LeaseLost);
-  expect(made()).toEqual([]);
-  isHeld = true;
-  await keep(subscribers);
-  expect(made()).toHaveLength(1);
-  await discord.close();
+
+  it("keep to Discord's pace, so that each of many servers gets its event", async () => {
+    const { discord, keep, made } = await startCalendar();
+    const { world, people } = discord;
+    const bits = PERMISSION.createEvents | PERMISSION.viewChannel;
+    const guilds = Array.from({ length: 80 }, (_, index) =>
+      world.addGuild(`Server ${index}`, people.owner, bits),
+    );
+    for (const { members } of guilds) members.set(world.bot.id, []);
+    await keep(new Set(guilds.map(({ id }) => id)));
+    expect(guilds.map(({ id }) => made(id).length)).toEqual(guilds.map(() => 1));
+    expect(discord.limits.refused).toBe(0);
+    await discord.close();
+  });
 });

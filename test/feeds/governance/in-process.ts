@@ -65,6 +65,7 @@ export async function runGovernance(explorer: SandboxExplorer, discord: SandboxD
       directory,
       names,
       rest,
+      pacer: createPacer(),
       self: { troubles: () => new Map(), unforeseen: () => [], waitingMs: async () => 0 },
       log,
       now,
