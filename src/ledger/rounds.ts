@@ -6,6 +6,7 @@ import type { State } from "../storage/state.js";
 import { timestampSchema } from "../storage/timestamp.js";
 import { ageOf, isTimely } from "../util/clock.js";
 import { HOUR, MINUTE } from "../util/units.js";
+import { lateAfter } from "./rhythm.js";
 
 /** The newest round and how it advances. */
 export const rounds = defineCollection({
@@ -21,7 +22,7 @@ export const rounds = defineCollection({
     isSeenToBegin: z.boolean(),
     /** True while the rounds stand still. */
     isStandingStill: z.boolean(),
-    /** Time when the rounds last advanced after a standstill, epoch ms. */
+    /** Time when the rounds last advanced after a standstill or a pause as long as one, epoch ms. */
     movedAt: timestampSchema.exactOptional(),
   }),
   lifetime: "as long as a channel subscribes to a feed that follows the rounds: one document",
@@ -80,7 +81,10 @@ export function afterReading(
     };
   const isSeenToBegin = ageOf(known.seenAt, now) <= PAUSE_MS;
   const gapMs = (now - known.since) / (number - known.number);
-  const isGap = isSeenToBegin && known.isSeenToBegin && !known.isStandingStill && gapMs > 0;
+  // If updates stopped too, the explorer looked behind. One that catches up shows as many rounds as the time needs.
+  const hasStopped = isSeenToBegin && gapMs > STILL_INTERVALS * roundInterval(known.gaps);
+  const isStill = known.isStandingStill || hasStopped;
+  const isGap = isSeenToBegin && known.isSeenToBegin && !isStill && gapMs > 0;
   return {
     ...known,
     number,
@@ -89,7 +93,7 @@ export function afterReading(
     gaps: isGap ? [...known.gaps, gapMs].slice(-MAX_GAPS) : known.gaps,
     isSeenToBegin,
     isStandingStill: false,
-    ...(known.isStandingStill ? { movedAt: now } : {}),
+    ...(isStill ? { movedAt: now } : {}),
   };
 }
 
@@ -98,6 +102,18 @@ export async function readRounds(state: State, now: number): Promise<Rounds | un
   const known = await state.open(rounds).get(ID);
   return known && ageOf(known.seenAt, now) <= PAUSE_MS ? known : undefined;
 }
+
+/**
+ * True if the network stands still, or moves again so recently that not every validator has had the time to report.
+ * @param intervalMs interval of the reports
+ */
+export const isStillOrSettling = (
+  known: Pick<Rounds, "isStandingStill" | "movedAt"> | undefined,
+  intervalMs: number,
+  now: number,
+): boolean =>
+  known?.isStandingStill === true ||
+  (known?.movedAt !== undefined && ageOf(known.movedAt, now) < lateAfter(intervalMs));
 
 /** Number of readings per interval. More would not be noticed by people. */
 const READINGS = 4;

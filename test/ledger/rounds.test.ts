@@ -152,6 +152,27 @@ describe("the network", () => {
     expect(moved?.gaps).toEqual([10 * MINUTE]);
   });
 
+  it("is said to move also if the explorer had nothing newer meanwhile, but not if it catches up", () => {
+    const readings = [
+      [0, 7],
+      [10, 8],
+      [20, 8, false],
+      [35, 8, false],
+      [50, 8, false],
+      [65, 8, false],
+    ] as const;
+    expect(replay([...readings, [75, 9]])).toMatchObject({ movedAt: NOON + 75 * MINUTE, gaps: [] });
+    expect(replay([...readings, [75, 14]])).not.toHaveProperty("movedAt");
+    // While the bot does not read, rounds may begin unseen.
+    expect(
+      replay([
+        [0, 7],
+        [10, 8],
+        [75, 9],
+      ]),
+    ).not.toHaveProperty("movedAt");
+  });
+
   it("is not overdue while a round is younger than three intervals", () => {
     expect(isOverdue({ since: NOON, gaps: [] }, NOON + 30 * MINUTE)).toBe(false);
     expect(isOverdue({ since: NOON, gaps: [] }, NOON + 31 * MINUTE)).toBe(true);

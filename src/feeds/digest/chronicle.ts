@@ -4,6 +4,7 @@ import type { ValidatorSummary } from "../../explorer/schema/validators.js";
 import type { Explorer } from "../../explorer/service.js";
 import { readIntervals, readNetworkRhythm } from "../../ledger/network-rhythm.js";
 import { judgeReports, type ReportStanding, USUAL_INTERVAL_MS } from "../../ledger/rhythm.js";
+import { isStillOrSettling, readRounds } from "../../ledger/rounds.js";
 import { surveyVersions } from "../../ledger/versions.js";
 import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
@@ -97,7 +98,9 @@ async function readValidators(explorer: Explorer, state: State): Promise<Validat
   const intervalOf = await readIntervals(state);
   const isBehind = pages.fetchedAt - newestReport > BEHIND_MS + intervalOf(null).ms;
   const isChanging = (await readNetworkRhythm(state))?.changing !== undefined;
-  if (rows.length === 0 || isBehind || isChanging) return undefined;
+  const rounds = await readRounds(state, pages.fetchedAt);
+  const isUnclear = isBehind || isChanging || isStillOrSettling(rounds, intervalOf(null).ms, pages.fetchedAt);
+  if (rows.length === 0 || isUnclear) return undefined;
   return {
     rows,
     at: pages.fetchedAt,

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Subscription } from "../../delivery/collections.js";
 import { type FeedOption, optionOf } from "../../delivery/feed.js";
 import { type PriceSample, sampleSince } from "../../ledger/prices.js";
-import { ageOf } from "../../util/clock.js";
+import { ageOf, pastTime } from "../../util/clock.js";
 import { perObject } from "../../util/per-object.js";
 import { PersonError } from "../../util/person-error.js";
 import { HOUR, MINUTE } from "../../util/units.js";
@@ -144,7 +144,9 @@ export function isBelievable(
 ): price is string {
   const usd = Number(price);
   if (price === null || !(usd > 0) || !Number.isFinite(usd)) return false;
-  if (updatedAt === null || ageOf(updatedAt, now) > STALE_MS) return false;
+  // The explorer's clock may be ahead.
+  const at = pastTime(updatedAt, now);
+  if (at === null || now - at > STALE_MS) return false;
   const lastUsd = Number(last ?? usd);
   return !(lastUsd > 0) || (usd / lastUsd < ABSURD && lastUsd / usd < ABSURD);
 }

@@ -184,9 +184,10 @@ function medianPrice(samples: readonly PriceSample[], now: number): string | und
 /** Number of subscriptions per commit. Alerting thousands of people in one would block everything else. */
 const SUBSCRIPTIONS_PER_STEP = 50;
 
-function createPoll(explorer: Explorer, state: State, now: () => number) {
-  /** Price of the previous poll. */
-  let lastPrice: string | undefined;
+/** Creates the poll that judges the price for each subscription. @param explorer must not answer from the cache */
+export function createPoll(explorer: Explorer, state: State, now: () => number) {
+  /** Price of the last poll that could read one. */
+  let lastPrice: PriceSample | undefined;
   return async function* (subscribers: Subscribers): PollSteps {
     const dueSubscriptions: Subscription[] = [];
     for await (const piece of inPieces(await subscribers.subscriptions()))
@@ -201,7 +202,10 @@ function createPoll(explorer: Explorer, state: State, now: () => number) {
     if (!isBelievable(price, updateTimestamp, usualPrice, now()))
       return dueSubscriptions.length === 0 ? "done" : "partial";
     const believed = samples.filter(([at, usd]) => isBelievable(usd, at, usualPrice, at));
-    const previousPrice = lastPrice ?? believed.at(-1)?.[1];
+    // Without subscriptions, only the samples go on.
+    const lastSample = believed.at(-1);
+    const [, previousPrice] =
+      (lastPrice?.[0] ?? 0) > (lastSample?.[0] ?? 0) ? (lastPrice ?? []) : (lastSample ?? []);
     for await (const together of inPieces(dueSubscriptions, SUBSCRIPTIONS_PER_STEP)) {
       const events: PriceEvent[] = [];
       const writes: Write[] = [];
@@ -228,7 +232,7 @@ function createPoll(explorer: Explorer, state: State, now: () => number) {
       }
       if (events.length + writes.length > 0) yield { events, writes };
     }
-    lastPrice = price;
+    lastPrice = [now(), price];
     return "done";
   };
 }

@@ -288,6 +288,8 @@ export const validator: FeedModule = {
         state,
         membersOf: (subject) => membersOf(subject, directory),
         isListed: (party) => directory.entry("validator", party) !== undefined,
+        lastListed: (party) =>
+          directory.entry("validator", party) ? directory.changedAt("validator") : undefined,
         lastReport: (party) => directory.entry("validator", party)?.seenAt ?? undefined,
         survey: directory.versions,
         nextUpgrade: () => directory.upgrade()?.upgradeAt,

@@ -8,7 +8,7 @@ import {
   RELEARN_MS,
   readNetworkRhythm,
 } from "../../ledger/network-rhythm.js";
-import { withGap } from "../../ledger/rhythm.js";
+import { USUAL_INTERVAL_MS, withGap } from "../../ledger/rhythm.js";
 import type { Rounds } from "../../ledger/rounds.js";
 import type { VersionSurvey } from "../../ledger/versions.js";
 import type { State } from "../../storage/state.js";
@@ -107,6 +107,8 @@ export interface Poll {
   readonly reading: ActivityReading;
   /** Versions of the active validators of the network. */
   readonly survey: VersionSurvey;
+  /** Returns the time of the newest list of validators if it contains this one, epoch ms. */
+  readonly lastListed: (party: string) => number | undefined;
   /** Time of the network's next upgrade, epoch ms. `undefined` if none is scheduled. */
   readonly upgradeAt: number | undefined;
   /** The network's rhythm, and the default interval for validators whose own rhythm is unknown, in ms. */
@@ -114,6 +116,8 @@ export interface Poll {
   readonly intervalMs: number;
   /** Time of the explorer's newest data, epoch ms. */
   readonly asOf: number;
+  /** Time up to which the list of validators shows who is silent, epoch ms. Not later than `asOf`. */
+  readonly listedUntil: number;
   /** True if the explorer is behind. */
   readonly isBehind: boolean;
   /** The rounds; `undefined` if they are not known at the moment. */
@@ -260,13 +264,16 @@ export async function unwatchedWrites(
   return [...unwatched.map((party) => reports.delete(party)), ...forgotten.map((id) => memories.delete(id))];
 }
 
+/** Maximum gap between two reports from which a validator's own rhythm is learnt, as a multiple of the network's interval. */
+const MAX_GAP = 4;
+
 /**
  * Returns the known reports of each watched validator, updated with this reading. Only newer reports count.
  * @param isUnclear true if reports may have been missed because the explorer was behind
  */
 export function learn(
   reading: ActivityReading,
-  { parties, activity }: Pick<Loaded, "parties" | "activity">,
+  { parties, activity, rhythm }: Pick<Loaded, "parties" | "activity" | "rhythm">,
   isUnclear: boolean,
   now: number,
 ): Map<string, Activity> {
@@ -281,10 +288,14 @@ export function learn(
     // A report in the future comes from a wrong clock.
     const isKnown = previousReports !== undefined && previousReports.seenAt <= now + 5 * MINUTE;
     const gapMs = isKnown ? seenReport.seenAt - previousReports.seenAt : 0;
+    // A longer gap is an outage, and no rhythm.
+    const isUsual = gapMs <= MAX_GAP * (rhythm?.intervalMs ?? USUAL_INTERVAL_MS);
     const unreadMs = previousReports ? ageOf(previousReports.readAt, now) : 0;
     const knownGaps = previousReports && unreadMs < RELEARN_MS ? gapsOf(previousReports) : { gaps: [] };
     const gaps =
-      gapMs > 0 && unreadMs < RELEARN_MS && !isUnclear ? withGap(knownGaps, gapMs, unreadMs) : knownGaps;
+      gapMs > 0 && isUsual && unreadMs < RELEARN_MS && !isUnclear
+        ? withGap(knownGaps, gapMs, unreadMs)
+        : knownGaps;
     const seenAt = isKnown ? Math.max(seenReport.seenAt, previousReports.seenAt) : seenReport.seenAt;
     learntReports.set(validator, { ...seenReport, seenAt, readAt: now, ...gaps });
   }

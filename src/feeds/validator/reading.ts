@@ -46,7 +46,7 @@ export interface ActivityReading {
  * read by id.
  * @param explorer returns fresh readings only
  * @param watched parties, those not read for the longest time first
- * @throws {ExplorerError} if the list cannot be read
+ * @throws {ExplorerError} if the first page of the list cannot be read
  */
 export async function readActivity(
   explorer: Explorer,
@@ -60,13 +60,20 @@ export async function readActivity(
   let requests = 0;
   let pages = 0;
   let isWhole = false;
+  let isBroken = false;
+  /** Listed parties without a plausible report time. */
+  const untimed = new Set<string>();
 
   const noteRow = (
     party: string | null,
     row: Pick<ValidatorSummary, "lastActiveAt" | "active" | "version">,
   ) => {
     const { lastActiveAt: seenAt, active, version } = row;
-    if (party === null || seenAt === null || seenAt > now() + AHEAD_MS) return;
+    if (party === null) return;
+    if (seenAt === null || seenAt > now() + AHEAD_MS) {
+      untimed.add(party);
+      return;
+    }
     const previousRow = seenValidators.get(party);
     if (!previousRow || seenAt > previousRow.seenAt) seenValidators.set(party, { seenAt, active, version });
   };
@@ -81,11 +88,17 @@ export async function readActivity(
         listedTimes.push(row.lastActiveAt);
     }
   };
-  const mayReadPage = () => !isWhole && pages < MAX_PAGES && requests < MAX_REQUESTS;
-  const missingParties = () => watched.filter((party) => !seenValidators.has(party));
+  const mayReadPage = () => !isWhole && !isBroken && pages < MAX_PAGES && requests < MAX_REQUESTS;
+  /** Reads a further page. If it fails, the pages before it still count: one bad page must not silence every alert. */
+  const readFurther = () =>
+    readPage().catch((error: unknown) => {
+      if (!(error instanceof ExplorerError)) throw error;
+      isBroken = true;
+    });
+  const missingParties = () => watched.filter((party) => !seenValidators.has(party) && !untimed.has(party));
 
   await readPage();
-  while (missingParties().length > FEW && mayReadPage()) await readPage();
+  while (missingParties().length > FEW && mayReadPage()) await readFurther();
   const newestAt = listedTimes.length > 0 ? Math.max(...listedTimes) : null;
   const oldestAt = listedTimes.length > 0 ? Math.min(...listedTimes) : null;
   const readList = { listed: [...listedTimes], isWhole, newestAt, oldestAt };
@@ -110,13 +123,15 @@ export async function readActivity(
     }
   }
 
+  for (const party of untimed) presentParties.add(party);
+
   return {
     seen: seenValidators,
     absent,
     present: presentParties,
     ...readList,
     async times(until) {
-      while (Math.min(...listedTimes) > until && mayReadPage()) await readPage();
+      while (Math.min(...listedTimes) > until && mayReadPage()) await readFurther();
       return listedTimes;
     },
     mayAsk: () => requests < MAX_REQUESTS,

@@ -28,7 +28,7 @@ export async function callSilent(
   level: number,
   afterMs: number,
 ): Promise<void> {
-  const { reading, found, intervalMs, asOf, now } = poll;
+  const { reading, found, intervalMs, listedUntil, now } = poll;
   const { validator, subscription } = each;
   const { channelId } = subscription;
   const subject = silenceOf(validator, since);
@@ -45,12 +45,13 @@ export async function callSilent(
   const isTogether = (other: Alert): other is Extract<Alert, { kind: "many" }> =>
     other.kind === "many" &&
     other.endedAt === undefined &&
-    ageOf(other.toldAt, now) <= togetherMs(intervalMs) &&
+    // The last reports of one outage spread over an interval, and each member has its own limit.
+    ageOf(other.toldAt, now) <= 2 * togetherMs(intervalMs) &&
     Math.abs(other.since - since) <= togetherMs(intervalMs);
   const ownGroups = (found.groups.get(channelId) ?? []).flatMap((id) => alertIn(poll, id) ?? []);
   const knownGroup = ownGroups.find(isTogether);
   const many =
-    knownGroup ?? manyAt(since, await reading.times(since - togetherMs(intervalMs)), intervalMs, asOf);
+    knownGroup ?? manyAt(since, await reading.times(since - togetherMs(intervalMs)), intervalMs, listedUntil);
   if (!many) {
     found.events.push({ kind: "silent", channelId, validator, since });
     found.alerts.set(alertId(channelId, subject), alert);

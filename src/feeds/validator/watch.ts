@@ -8,8 +8,8 @@ import {
   NETWORK_RHYTHM,
   rhythms,
 } from "../../ledger/network-rhythm.js";
-import { judgeReports, lateAfter, stoppedAfter, USUAL_INTERVAL_MS } from "../../ledger/rhythm.js";
-import { readRounds } from "../../ledger/rounds.js";
+import { judgeReports, stoppedAfter, USUAL_INTERVAL_MS } from "../../ledger/rhythm.js";
+import { isStillOrSettling, readRounds } from "../../ledger/rounds.js";
 import { compareVersions, isVersion, newestCredible, type VersionSurvey } from "../../ledger/versions.js";
 import type { State } from "../../storage/state.js";
 import { ageOf } from "../../util/clock.js";
@@ -50,6 +50,8 @@ interface ValidatorWatchDeps extends GroupSource {
   readonly state: State;
   /** Returns a validator's last report in the list of validators, epoch ms. `undefined` if it is not listed or has none. */
   readonly lastReport: (party: string) => number | undefined;
+  /** Returns the time of the newest list of validators if it contains this one, epoch ms. */
+  readonly lastListed: (party: string) => number | undefined;
   /** Returns the versions of the network's active validators. */
   readonly survey: () => VersionSurvey;
   /** Returns the time of the network's next upgrade, epoch ms. */
@@ -63,6 +65,8 @@ function judgeAbsence(poll: Poll, each: WatchedValidator): ValidatorWatch {
   const { validator, watch, subscription } = each;
   const { channelId } = subscription;
   const missingSince = watch.missingSince ?? now;
+  // The explorer's answers about one validator may be wrong. The list counts.
+  if ((poll.lastListed(validator) ?? 0) > missingSince) return { ...watch, missingSince: now };
   if (ageOf(missingSince, now) < GONE_MS || missingSince > now)
     return { ...watch, missingSince: Math.min(missingSince, now) };
   const alert = openAlert(poll, each);
@@ -99,7 +103,7 @@ async function settle(
   each: WatchedValidator,
   activity: Activity | undefined,
 ): Promise<ValidatorWatch> {
-  const { reading, survey, mayCall, found, rhythm, asOf, now } = poll;
+  const { reading, survey, mayCall, found, rhythm, listedUntil, now } = poll;
   const { validator, subscription, watch } = each;
   const { channelId } = subscription;
   if (reading.absent.has(validator)) return judgeAbsence(poll, each);
@@ -110,14 +114,15 @@ async function settle(
   const openOne = openAlert(poll, each);
   const { seenAt } = activity;
   const { unconfirmed, missingSince, alert, ...rest } = watch;
-  const { afterMs } = judgeReports(seenAt, intervalFor(activity, rhythm).ms, asOf, chosenAfter(subscription));
+  const ownMs = intervalFor(activity, rhythm).ms;
+  const { afterMs } = judgeReports(seenAt, ownMs, listedUntil, chosenAfter(subscription));
   const verdict = judge({
     seenAt,
     afterMs,
     unconfirmed,
     open: openOne && { since: openOne.since, level: openOne.level },
     onHold: !mayCall,
-    asOf,
+    asOf: listedUntil,
   });
   if (openOne) follow(poll, openOne, verdict, seenAt);
   if (verdict.kind === "silent") await callSilent(poll, each, activity, verdict.level, afterMs);
@@ -157,6 +162,19 @@ function warnOfUpgrade(
   return { toldUpgrade: { at: upgradeAt, days } };
 }
 
+/** Minimum distance of the newest report for the list to count as old, in ms. */
+const LIST_AGE_MS = 10 * MINUTE;
+
+/**
+ * Returns the time up to which the list shows who is silent, epoch ms. In a large network somebody reports every few seconds. If
+ * nobody does for ten times as long as usual, the list is old, even if the explorer has newer updates.
+ */
+function endOfList({ listed, newestAt }: ActivityReading, intervalMs: number, asOf: number): number {
+  if (newestAt === null) return asOf;
+  const count = listed.filter((at) => newestAt - at <= intervalMs).length;
+  return Math.min(asOf, newestAt + Math.max(LIST_AGE_MS, (10 * intervalMs) / count));
+}
+
 /** True if enough validators to represent the network reported within two intervals of the newest report. */
 const reportedLately = ({ listed, newestAt }: ActivityReading, intervalMs: number): boolean =>
   listed.filter((at) => (newestAt ?? 0) - at <= 2 * intervalMs).length >= MIN_REPORTING;
@@ -172,6 +190,7 @@ export function createValidatorWatch({
   membersOf,
   isListed,
   lastReport,
+  lastListed,
   survey,
   nextUpgrade,
   now,
@@ -225,9 +244,8 @@ export function createValidatorWatch({
     const rounds = await readRounds(state, readSince);
     const isStill = rounds?.isStandingStill === true;
     // Reports that were impossible while the network stood still are not missing.
-    const isSettling =
-      rounds?.movedAt !== undefined && ageOf(rounds.movedAt, readSince) < lateAfter(intervalBefore);
-    const stopped = hasStopped && !isStill && !isSettling ? { isUnsure } : undefined;
+    const isSettling = isStillOrSettling(rounds, intervalBefore, readSince);
+    const stopped = hasStopped && !isSettling ? { isUnsure } : undefined;
     const learntRhythm = isBehind
       ? loaded.rhythm
       : learnRhythm(loaded.rhythm, reports, reading, stopped, readSince);
@@ -243,6 +261,8 @@ export function createValidatorWatch({
       loaded,
       reading,
       survey: survey(),
+      lastListed,
+      listedUntil: endOfList(reading, rhythm?.intervalMs ?? USUAL_INTERVAL_MS, asOf),
       upgradeAt: nextUpgrade(),
       rhythm,
       intervalMs: rhythm?.intervalMs ?? USUAL_INTERVAL_MS,

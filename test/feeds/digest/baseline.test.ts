@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type SandboxExplorer, startSandboxExplorer } from "../../../sandbox/explorer/server.js";
 import { createRecorder, RECORD_MS } from "../../../src/feeds/digest/chronicle.js";
 import { happenings } from "../../../src/feeds/digest/collections.js";
+import { rounds } from "../../../src/ledger/rounds.js";
+import { HOUR, MINUTE } from "../../../src/util/units.js";
 import { newExplorer, newState, SMALL } from "../../harness.js";
 
 let time = Date.UTC(2026, 10, 26, 12);
@@ -34,4 +36,43 @@ it("a validator that the first reading of the shifting list misses has not joine
   time += 2 * RECORD_MS;
   expect(await record()).toEqual([]);
   expect(answers).toBeGreaterThan(2);
+});
+
+it("nobody counts as silent while the network stands still, or just after it", async () => {
+  const service = newExplorer(sandbox, now);
+  const state = newState();
+  sandbox.mood = undefined;
+  const fresh = service.for("background", { maxAgeMs: 0 });
+  const recorder = createRecorder(fresh, fresh, state, now);
+  const record = async () => {
+    await state.commit([...(await recorder.record())]);
+    return [...(await state.open(happenings).list()).values()].map(({ kind }) => kind);
+  };
+  const report = (late: number) => {
+    for (const [place, each] of sandbox.ledger.validators.entries())
+      each.lastActiveAt = place < late ? time - 5 * HOUR : time - MINUTE;
+  };
+  const stand = (isStandingStill: boolean) =>
+    state.commit([
+      state.open(rounds).put("network", {
+        number: 1,
+        since: time,
+        seenAt: time,
+        gaps: [],
+        isSeenToBegin: true,
+        isStandingStill,
+        ...(isStandingStill ? {} : { movedAt: time }),
+      }),
+    ]);
+  report(0);
+  expect(await record()).toEqual([]);
+  for (const isStandingStill of [true, false]) {
+    time += 2 * RECORD_MS;
+    await stand(isStandingStill);
+    report(10);
+    expect(await record()).toEqual([]);
+  }
+  time += 3 * HOUR;
+  report(1);
+  expect(await record()).toContain("silent");
 });

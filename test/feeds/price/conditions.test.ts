@@ -62,6 +62,8 @@ it.each([
   ["16", 0, "0.15", false],
   ["0.0014", 0, "0.15", false],
   ["0.16", 16 * MINUTE, "0.15", false],
+  ["0.16", -MINUTE, "0.15", true],
+  ["0.16", -5 * 60 * MINUTE, "0.15", false],
 ])("a price of %s that is %d ms old, after %s, is plausible: %s", (price, age, last, expected) => {
   expect(isBelievable(price, NOW - age, last, NOW)).toBe(expected);
 });

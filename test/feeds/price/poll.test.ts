@@ -1,0 +1,41 @@
+import { expect, it } from "vitest";
+import { startSandboxExplorer } from "../../../sandbox/explorer/server.js";
+import type { Subscription } from "../../../src/delivery/collections.js";
+import { draftOf } from "../../../src/delivery/feed.js";
+import { createPoll, price } from "../../../src/feeds/price/index.js";
+import { samplePrice } from "../../../src/ledger/price-history.js";
+import { HOUR, MINUTE } from "../../../src/util/units.js";
+import { newExplorer, newState, SMALL } from "../../harness.js";
+
+it("a limit that was passed while nobody subscribed does not count for a later subscription", async () => {
+  let time = Date.UTC(2026, 10, 26, 12);
+  const now = () => time;
+  const sandbox = await startSandboxExplorer({ size: SMALL, lively: false, now });
+  const explorer = newExplorer(sandbox, now).for("background", { maxAgeMs: 0 });
+  const state = newState();
+  const poll = createPoll(explorer, state, now);
+  const settings = { when: "above", value: "0.16" };
+  const alert: Subscription = { ...draftOf(price.definition, "1"), ...settings, subject: "above-0.16" };
+  /** Polls once at a price, and returns the number of alerts. */
+  const pollAt = async (usd: number, subscriptions: readonly Subscription[]) => {
+    time += 5 * MINUTE;
+    sandbox.ledger.setPrice(usd);
+    await samplePrice(explorer, state, now);
+    let count = 0;
+    const subscribers = { subscriptions: async () => subscriptions, isHeard: async () => true };
+    for await (const { events = [], writes = [] } of poll(subscribers)) {
+      await state.commit(writes);
+      count += events.length;
+    }
+    return count;
+  };
+
+  expect(await pollAt(0.15, [alert])).toBe(0);
+  for (let left = 20; left > 0; left -= 1) expect(await pollAt(0.17, [])).toBe(0);
+  const later = { ...alert, savedAt: time };
+  expect(await pollAt(0.17, [later])).toBe(0);
+  expect(await pollAt(0.15, [later])).toBe(0);
+  time += HOUR;
+  expect(await pollAt(0.17, [later])).toBe(1);
+  await sandbox.close();
+});

@@ -1,0 +1,108 @@
+import { describe, expect, it } from "vitest";
+import { HOUR, MINUTE } from "../../../src/util/units.js";
+import { play, regular, type Scenario, START } from "./virtual.js";
+
+const hourly = regular(60 * MINUTE);
+const DEATH = START + 2 * HOUR;
+/** The silence alerts of a history, in hours after the start. */
+const silences = async (scenario: Scenario, forMs: number) =>
+  (await play(scenario, forMs)).flatMap(({ kind, at }) =>
+    kind === "silent" || kind === "many" ? [(at - START) / HOUR] : [],
+  );
+
+describe("a validator that dies", () => {
+  it("is reported although the explorer cannot answer a later page of the list", async () => {
+    const told = await silences(
+      {
+        validators: 150,
+        watched: [3],
+        lastReport: (number, now) => hourly(number, number === 3 ? Math.min(now, DEATH) : now),
+        isFailing: (path, page) => path.endsWith("/validators") && page > 0,
+      },
+      5 * HOUR,
+    );
+    expect(told).toHaveLength(1);
+    expect(told[0]).toBeLessThan(5);
+  });
+
+  it("is reported in time although it was down for hours several times before", async () => {
+    // It reports once at each start, every five hours, and crashes within the hour.
+    const last = START + 20 * HOUR;
+    const told = await silences(
+      {
+        validators: 30,
+        watched: [3],
+        lastReport: (number, now) =>
+          number === 3
+            ? START + Math.floor((Math.min(now, last) - START) / (5 * HOUR)) * 5 * HOUR
+            : hourly(number, now),
+      },
+      23 * HOUR,
+    );
+    expect(told).toHaveLength(5);
+    for (const [place, at] of told.entries()) expect(at - 5 * place, String(place)).toBeLessThan(3);
+  });
+});
+
+it("tells of low traffic beside watched validators whose report times are wrong", async () => {
+  const events = await play(
+    {
+      validators: 1_000,
+      watched: [1, 2, 3, 4],
+      lastReport: (number, now) => (number > 0 && number < 4 ? now + 2 * HOUR : hourly(number, now)),
+      lowTraffic: [4],
+    },
+    HOUR,
+  );
+  expect(events.map(({ kind }) => kind)).toEqual(["traffic"]);
+});
+
+describe("validators that report", () => {
+  const watched = Array.from({ length: 15 }, (_, number) => number);
+
+  it("are not silent after the whole network stood still for hours, updates included", async () => {
+    const [stop, resume] = [START + 2 * HOUR, START + 6 * HOUR];
+    const back = (number: number) => resume + ((number * 0.618) % 1) * 50 * MINUTE;
+    const told = await silences(
+      {
+        validators: 60,
+        watched,
+        lastReport: (number, now) =>
+          now < back(number)
+            ? hourly(number, Math.min(now, stop))
+            : Math.max(back(number), hourly(number, now)),
+        updateAt: (now) => (now > stop && now < resume ? stop : now - 5_000),
+        // A new round begins at once.
+        roundAt: (now) =>
+          Math.floor(Math.min(now, stop) / (10 * MINUTE)) +
+          (now < resume ? 0 : 1 + Math.floor((now - resume) / (10 * MINUTE))),
+      },
+      8 * HOUR,
+    );
+    expect(told).toEqual([]);
+  });
+
+  it("are not silent if only the list of validators is old", async () => {
+    const [stuck, fresh] = [START + 2 * HOUR, START + 3 * HOUR];
+    const quick = regular(10 * MINUTE);
+    const told = await silences(
+      {
+        validators: 200,
+        watched,
+        // A few older nodes report every ten minutes.
+        lastReport: (number, now) =>
+          (number % 10 === 0 ? quick : hourly)(number, now > stuck && now < fresh ? stuck : now),
+      },
+      4 * HOUR,
+    );
+    expect(told).toEqual([]);
+  });
+
+  it("are listed, whatever the explorer says about one of them", async () => {
+    const events = await play(
+      { validators: 400, watched: [3], lastReport: hourly, isUnknown: (number) => number === 3 },
+      2 * HOUR,
+    );
+    expect(events).toEqual([]);
+  });
+});

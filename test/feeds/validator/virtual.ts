@@ -1,0 +1,111 @@
+import { Refused, type SandboxExplorer, startSandboxExplorer } from "../../../sandbox/explorer/server.js";
+import { draftOf } from "../../../src/delivery/feed.js";
+import { createJanitor } from "../../../src/delivery/janitor.js";
+import type { ValidatorEvent } from "../../../src/feeds/validator/events.js";
+import { validator } from "../../../src/feeds/validator/index.js";
+import { createValidatorWatch } from "../../../src/feeds/validator/watch.js";
+import { createRoundsReader } from "../../../src/ledger/rounds.js";
+import { DAY, MINUTE, SECOND } from "../../../src/util/units.js";
+import { newExplorer, newState } from "../../harness.js";
+
+export const START = Date.UTC(2026, 10, 26);
+const POLL_MS = 10 * MINUTE;
+
+/** What the network and its explorer do. All times are epoch ms. */
+export interface Scenario {
+  readonly validators: number;
+  /** Numbers of the watched validators. */
+  readonly watched: readonly number[];
+  /** Returns a validator's last report at a time, as the explorer lists it. */
+  readonly lastReport: (number: number, now: number) => number;
+  /** Numbers of the validators that have 5 % of their traffic left. */
+  readonly lowTraffic?: readonly number[];
+  /** Returns the time of the newest update, and the newest round. */
+  readonly updateAt?: (now: number) => number;
+  readonly roundAt?: (now: number) => number;
+  /** True if the explorer answers a request with an error, or with 404 for a single validator. */
+  readonly isFailing?: (path: string, page: number) => boolean;
+  readonly isUnknown?: (number: number) => boolean;
+}
+
+/** Reports that repeat after an interval. Each validator has its own offset and an interval up to a twelfth longer. */
+export const regular =
+  (intervalMs: number) =>
+  (number: number, now: number): number => {
+    const ownMs = intervalMs * (1 + (number % 13) / 156);
+    const offset = START - DAY + ((number * 0.618) % 1) * ownMs;
+    return offset + Math.floor((now - offset) / ownMs) * ownMs;
+  };
+
+/** Polls the validators of a scenario on a clock of its own, over a real HTTP server, from START on. Returns the events. */
+export async function play(scenario: Scenario, forMs: number): Promise<(ValidatorEvent & { at: number })[]> {
+  let now = START;
+  const sandbox = await startSandboxExplorer({
+    lively: false,
+    size: { ...SIZE, validators: scenario.validators, parties: scenario.validators },
+  });
+  obey(sandbox, scenario, () => now);
+  for (const number of scenario.lowTraffic ?? []) {
+    const each = sandbox.ledger.validators[number];
+    if (each) Object.assign(each, { isSv: false, trafficBought: 100, trafficUsed: 95, trafficOrdered: 100 });
+  }
+  const explorer = newExplorer(sandbox, () => now).for("background", { maxAgeMs: 0, keep: false });
+  const parties = sandbox.ledger.validators.map(({ party }) => party.id);
+  const state = newState();
+  const readRound = createRoundsReader(explorer, state, () => now);
+  const draft = draftOf(validator.definition, "1");
+  const subscriptions = scenario.watched.map((number) => ({
+    ...draft,
+    topics: { ...draft.topics, traffic: scenario.lowTraffic !== undefined },
+    subject: parties[number] ?? "",
+    guildId: "2",
+  }));
+  const subscribers = { subscriptions: async () => subscriptions, isHeard: async () => true };
+  const janitor = createJanitor(state, { all: async () => subscriptions }, validator.collections);
+  const poll = createValidatorWatch({
+    name: validator.definition.name,
+    explorer,
+    state,
+    membersOf: (subject) => [subject],
+    isListed: () => true,
+    lastReport: () => undefined,
+    // As after a reading of the whole list every half hour.
+    lastListed: () => now - (now % (30 * MINUTE)),
+    survey: () => ({ counts: new Map(), active: 0, mostCommon: null, newest: null }),
+    nextUpgrade: () => undefined,
+    now: () => now,
+  });
+  const events: (ValidatorEvent & { at: number })[] = [];
+  for (; now < START + forMs; now += POLL_MS) {
+    for (const each of sandbox.ledger.validators)
+      each.lastActiveAt = scenario.lastReport(parties.indexOf(each.party.id), now);
+    await readRound(true);
+    for await (const { writes = [], ended = [], events: news = [] } of poll(subscribers)) {
+      const endings = await janitor.endSubjects(validator.collections ?? [], ended);
+      await state.commit([...writes, ...endings]);
+      for (const event of news) events.push({ ...(event as ValidatorEvent), at: now });
+    }
+  }
+  await sandbox.close();
+  return events;
+}
+
+const SIZE = { voteRequests: 0, superValidators: 3, updates: 2, tokens: 1 };
+
+/** Lets a sandbox answer as a scenario says. */
+function obey(sandbox: SandboxExplorer, scenario: Scenario, now: () => number): void {
+  const { updateAt = (at) => at - 5 * SECOND, roundAt = (at) => Math.floor(at / (10 * MINUTE)) } = scenario;
+  const parties = sandbox.ledger.validators.map(({ party }) => party.id);
+  sandbox.mood = (answer, path, query, { id = "" }) => {
+    if (scenario.isFailing?.(path, Number(query.page ?? 0))) throw new Refused(500);
+    if (path.startsWith("/v1/validators/:id") && scenario.isUnknown?.(parties.indexOf(id))) {
+      if (path.endsWith("/exist")) return false;
+      throw new Refused(404);
+    }
+    if (path.endsWith("/updates")) {
+      const page = answer as { readonly content: readonly object[] };
+      return { ...page, content: page.content.map((row) => ({ ...row, recordTime: updateAt(now()) })) };
+    }
+    return path.endsWith("/dashboard") ? { ...(answer as object), latestRound: roundAt(now()) } : answer;
+  };
+}
