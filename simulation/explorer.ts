@@ -89,7 +89,7 @@ export class SimulatedExplorer {
     if (!former || !successor) throw new RangeError("Nobody can take a super validator's place");
     superValidators.unshift(successor.party);
     successor.isSv = true;
-    for (const each of validators) if (each.party === former) each.isSv = false;
+    for (const each of [...validators, ...this.#unlisted]) if (each.party === former) each.isSv = false;
     return { former: former.name ?? "", successor: successor.party.name ?? "" };
   }
 

@@ -30,6 +30,9 @@ const entrySchema = z.object({
     })
     .nullable()
     .exactOptional(),
+  /** What the bot saw of an open vote request: since when there are enough yes votes (epoch ms), and whether it has expired. */
+  enoughYesAt: timestampSchema.exactOptional(),
+  hasExpired: z.boolean().exactOptional(),
   /** When an accepted vote request took or takes effect, epoch ms. */
   acceptedFor: timestampSchema.exactOptional(),
   /** The time span in which the bot saw a vote request end, epoch ms. */

@@ -49,7 +49,9 @@ export function proposalEntry(
   names: Names,
   now: number,
 ): NamedEntry {
-  const standing = standingOf(request, neededFor(request, undefined), now);
+  const { enoughYesAt, hasExpired } = "enoughYesAt" in request ? request : names.seenOf(id);
+  const seen = { enoughYesAt, hasExpired };
+  const standing = standingOf({ ...request, ...seen }, neededFor(request, undefined), now);
   const { phase, next } = standing;
   const openedAt = request.createdAt ?? undefined;
   const requester =
@@ -70,6 +72,8 @@ export function proposalEntry(
     ...(openedAt === undefined ? {} : { openedAt }),
     ...(action === undefined ? {} : { action }),
     ...(closed === undefined ? {} : { closed }),
+    ...(enoughYesAt === undefined ? {} : { enoughYesAt }),
+    ...(hasExpired === undefined ? {} : { hasExpired }),
     ...(upgrade === undefined ? {} : { upgrade }),
     ...(isAccepted && acceptedFor !== undefined ? { acceptedFor } : {}),
   };

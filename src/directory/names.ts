@@ -13,6 +13,7 @@ import {
 } from "../ledger/actions.js";
 import { type MotionKind, motionKindOf } from "../ledger/motion-kinds.js";
 import { type UpgradeChange, upgradeIn } from "../ledger/upgrades.js";
+import type { Standable } from "../ledger/vote-phase.js";
 import { actionIn, identityOf, readDetail } from "../ledger/vote-requests.js";
 import type { Closing } from "../ledger/vote-rules.js";
 import { type Voter, voterId } from "../ledger/votes.js";
@@ -52,6 +53,8 @@ export interface Names {
   upgradeOf(identity: string): UpgradeChange | null | undefined;
   /** Returns the time span in which the bot saw a vote request end. `undefined` if the bot did not see it. */
   closingOf(identity: string): Closing | undefined;
+  /** Returns what the bot saw of a vote request, and its row does not say. Empty if it saw nothing. */
+  seenOf(identity: string): Pick<Standable, "enoughYesAt" | "hasExpired">;
   /** True if a voter was no longer a super validator when all voters were last read. */
   isFormer(voter: Voter): boolean;
   /**
@@ -196,6 +199,11 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
     },
 
     closingOf: (identity) => directory.entry("proposal", identity)?.closed,
+
+    seenOf(identity) {
+      const { enoughYesAt, hasExpired } = directory.entry("proposal", identity) ?? {};
+      return { enoughYesAt, hasExpired };
+    },
 
     isFormer: (voter) => directory.entry("voter", voterId(voter))?.active === false,
 

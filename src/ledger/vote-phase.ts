@@ -51,13 +51,15 @@ export interface Standable extends VoteState, Tally {
   readonly votes?: readonly { readonly accept: boolean | null; readonly castAt: number | null }[] | null;
   /** Time when the bot first saw enough yes votes, epoch ms. */
   readonly enoughYesAt?: number | undefined;
-  /** True if the bot saw too few votes at the quorum date. */
+  /** True if the bot saw too few votes at the quorum date, false if it saw enough. */
   readonly hasExpired?: boolean | undefined;
 }
 
 /** Returns the number of votes that were cast before a time. Later votes do not save a request that had too few by then. */
 function castBy(request: Standable, at: number): number {
   const { votes, hasExpired } = request;
+  // A vote that was changed after the date has only its new time.
+  if (hasExpired === false) return castIn(request);
   const castVotes = votes?.filter(({ accept }) => accept !== null) ?? [];
   const areDated = castVotes.length > 0 && castVotes.every(({ castAt }) => castAt !== null);
   // The bot may have seen too few because the explorer was behind.

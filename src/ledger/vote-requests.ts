@@ -78,6 +78,12 @@ export function actionIn({
     : action;
 }
 
+/** Returns the earliest of the known times, epoch ms. null if none is known. */
+export function earliest(...times: readonly (number | null)[]): number | null {
+  const known = times.filter((at) => at !== null);
+  return known.length > 0 ? Math.min(...known) : null;
+}
+
 /**
  * Creates a vote request from a list row, a detail or both.
  * @param rowFirst true if the row is newer than the detail
@@ -90,6 +96,7 @@ export function fromExplorer(
   const pick = <Key extends keyof VoteRequestListItem & keyof VoteRequestDetail>(key: Key) =>
     (rowFirst ? (row?.[key] ?? detail?.[key]) : (detail?.[key] ?? row?.[key])) ?? null;
   const title = row?.title ?? null;
+  const votes = detail && votesIn(detail.rawPayload);
   const ids = [row?.trackingCid, row?.contractId, detail?.trackingCid, detail?.contractId];
   const detailAction = detail ? actionIn(detail) : null;
   const action =
@@ -104,7 +111,8 @@ export function fromExplorer(
     requester: pick("requester"),
     requesterName: pick("requesterName"),
     requesterImg: pick("requesterImg"),
-    createdAt: pick("createdAt"),
+    // Each vote makes a new contract. If this is the contract's time, the first vote, which comes with the request, is older.
+    createdAt: earliest(pick("createdAt"), ...(votes ?? []).map(({ castAt }) => castAt)),
     voteBefore: pick("voteBefore"),
     targetEffectiveAt: pick("targetEffectiveAt"),
     yes: pick("yesCount"),
@@ -112,7 +120,7 @@ export function fromExplorer(
     pending: pick("abstainCount"),
     reasonUrl: detail?.reasonUrl ?? null,
     reasonBody: detail?.reasonBody ?? null,
-    votes: detail && votesIn(detail.rawPayload),
+    votes,
     detail: detail ? "read" : "none",
   };
 }

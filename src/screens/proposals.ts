@@ -2,7 +2,7 @@ import type { Names } from "../directory/names.js";
 import { openUndocumentedSlice, readPages, type Slice } from "../explorer/paging.js";
 import type { VoteRequestListItem } from "../explorer/schema/governance.js";
 import type { Explorer, Reading } from "../explorer/service.js";
-import { standingOf } from "../ledger/vote-phase.js";
+import { PHASE_WORDS, standingOf } from "../ledger/vote-phase.js";
 import { countSuperValidators, identityOf, tallyIn } from "../ledger/vote-requests.js";
 import { isOpen, neededFor, type StatusGroup, statusGroup, statusWords } from "../ledger/vote-rules.js";
 import { shortId } from "../text/ids.js";
@@ -11,7 +11,7 @@ import { capitalized, cut } from "../text/plain.js";
 import { address, type ParametersOf, parseAddress } from "./addresses.js";
 import { extent, orNothing, pageOf, row, rowMenu } from "./parts.js";
 import type { Menu, Screen } from "./view.js";
-import { statusText, tallyWords } from "./vote-parts.js";
+import { stateText, tallyWords } from "./vote-parts.js";
 import { untilWords } from "./vote-times.js";
 
 /** Maximum wait for the names of a list's rows, in ms. Without its name, a row shows its kind. */
@@ -25,16 +25,16 @@ interface Judging {
   readonly now: number;
 }
 
-const judgedStanding = (each: VoteRequestListItem, { superValidators, now }: Judging) => {
-  const request = { ...each, ...tallyIn(each) };
+const judgedStanding = (each: VoteRequestListItem, { superValidators, names, now }: Judging) => {
+  const request = { ...each, ...tallyIn(each), ...names.seenOf(identityOf(each) ?? "") };
   const neededVotes = neededFor(request, superValidators);
   return { request, needed: neededVotes, standing: standingOf(request, neededVotes, now) };
 };
 
 const toLine = (each: VoteRequestListItem, names: Names, judging: Judging) => {
-  const { request, needed } = judgedStanding(each, judging);
+  const { request, needed, standing } = judgedStanding(each, judging);
   return row(
-    md`${statusText(each.status)} · ${bold(cut(nameOf(each, names), 120))}`,
+    md`${stateText(each.status, standing.phase)} · ${bold(cut(nameOf(each, names), 120))}`,
     md`-# ${tallyWords(request, needed, judging.now)} · ${untilWords(request, needed, judging.now)}`,
   );
 };
@@ -189,7 +189,8 @@ export const proposals: Screen<"proposals"> = async (parameters, { explorer, nam
       rowMenu(shownSlice.rows, "Open a vote request…", (each) => {
         const id = identityOf(each);
         if (id === null) return undefined;
-        const hint = `${statusWords(each.status)} · ${shortId(id)}`;
+        const words = PHASE_WORDS[judgedStanding(each, judging).standing.phase] ?? statusWords(each.status);
+        const hint = `${words} · ${shortId(id)}`;
         return { label: nameOf(each, names), hint, to: address("voteRequest", { id }) };
       }),
       ...listMenus(parameters),

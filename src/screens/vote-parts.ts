@@ -1,5 +1,12 @@
 import type { Names } from "../directory/names.js";
-import { isVotable, type Standable, type Standing, shortWindow, standingOf } from "../ledger/vote-phase.js";
+import {
+  isVotable,
+  type Standable,
+  type Standing,
+  shortWindow,
+  standingOf,
+  type VotePhase,
+} from "../ledger/vote-phase.js";
 import { decidedBy, type StatusGroup, statusGroup, statusWords, type Tally } from "../ledger/vote-rules.js";
 import type { MissingVotes } from "../ledger/votes.js";
 import { spanWords } from "../text/durations.js";
@@ -30,6 +37,18 @@ export function statusText(status: string | null): Markdown {
   const [sign] = STATUS_LOOKS[statusGroup(status)];
   return md`${sign} ${brief(statusWords(status))}`;
 }
+
+/** Signs and words of the phases in which a request is decided but not closed yet, for lists. */
+const PHASE_TEXTS: Readonly<Partial<Record<VotePhase, Markdown>>> = {
+  expired: md`⌛ Expired`,
+  rejected: md`❌ Rejected`,
+  ready: md`✅ Enough yes votes`,
+  overdue: md`⚠️ Overdue`,
+};
+
+/** Returns the sign and the word of a request in a list: its phase until it is closed, or else its status. */
+export const stateText = (status: string | null, phase: VotePhase): Markdown =>
+  PHASE_TEXTS[phase] ?? statusText(status);
 
 /** The parts of a request that its ending depends on. */
 type EndingParts = Pick<Standable, "status" | "isGone" | "targetEffectiveAt">;

@@ -21,11 +21,11 @@ type Ended = VoteState & Tally;
 const moment = (ms: number | null, now: number): Markdown =>
   ms !== null && ms <= now ? timestamp(ms, "f") : timestampWithAge(ms);
 
-/** Returns the dates of a request that is not over (docs/ledger.md, "How a vote ends"). */
-function openTimes({ voteBefore, targetEffectiveAt }: VoteState, now: number): Field[] {
+/** Returns the dates of a request that is not over (docs/ledger.md, "How a vote ends"). An expired one has no decision. */
+function openTimes({ voteBefore, targetEffectiveAt }: VoteState, now: number, hasExpired: boolean): Field[] {
   const quorum = { name: "Quorum by", value: moment(voteBefore, now), inline: true };
   // Past its quorum date, a request without another date has expired or waits to be carried out.
-  if (targetEffectiveAt === null && voteBefore !== null && voteBefore <= now) return [quorum];
+  if (hasExpired || (targetEffectiveAt === null && voteBefore !== null && voteBefore <= now)) return [quorum];
   if (targetEffectiveAt === null)
     return [quorum, { name: "Takes effect", value: md`as soon as enough have voted yes`, inline: true }];
   return [quorum, { name: "Decided on", value: moment(targetEffectiveAt, now), inline: true }];
@@ -106,9 +106,12 @@ function endedTimes(request: Ended, now: number): Field[] {
   ];
 }
 
-/** Returns the fields that say when a vote ends or ended, and when it takes effect. */
-export const timeFields = (request: Ended, now: number): Field[] =>
-  isOver(request, now) ? endedTimes(request, now) : openTimes(request, now);
+/**
+ * Returns the fields that say when a vote ends or ended, and when it takes effect.
+ * @param hasExpired true if it has expired and is not closed yet
+ */
+export const timeFields = (request: Ended, now: number, hasExpired = false): Field[] =>
+  isOver(request, now) ? endedTimes(request, now) : openTimes(request, now, hasExpired);
 
 /** Returns the next date or the phase, for a line of a list. */
 export function untilWords(request: Standable, needed: number | undefined, now: number): Markdown {
@@ -127,9 +130,9 @@ export function untilWords(request: Standable, needed: number | undefined, now: 
 /** A date with its name: "quorum by 3 March 2026 12:00". */
 export const dateWords = ({ name, at }: VoteDate): Markdown => md`${name} ${timestamp(at, "f")}`;
 
-/** Returns the dates of a request in one line. */
-export const timeLine = (request: Ended, now: number): Markdown =>
+/** Returns the dates of a request in one line. @param hasExpired see `timeFields` */
+export const timeLine = (request: Ended, now: number, hasExpired = false): Markdown =>
   join(
-    timeFields(request, now).map(({ name, value }) => md`${name} ${value}`),
+    timeFields(request, now, hasExpired).map(({ name, value }) => md`${name} ${value}`),
     " · ",
   );

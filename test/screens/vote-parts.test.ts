@@ -140,6 +140,11 @@ describe("vote times", () => {
     expect(Object.fromEntries(fields)).toEqual(expected);
   });
 
+  it("shows no decision date for a vote that has expired", () => {
+    const fields = timeFields(vote("Open", PAST, SOON), NOW, true);
+    expect(fields.map(({ name }) => name)).toEqual(["Quorum by"]);
+  });
+
   it("shows no countdown for a vote that is over", () => {
     for (const status of ["Rejected", "Expired", "Wound up", "Implemented"])
       expect(

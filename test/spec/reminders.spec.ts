@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { Subscription } from "../../src/delivery/collections.js";
 import { beforeOf, deadlineOf, reminderId } from "../../src/feeds/governance/events.js";
+import { isFor } from "../../src/feeds/governance/recipients.js";
 import { dueReminders, remindersFor, reminderTimes } from "../../src/feeds/governance/reminders.js";
 import {
   beforeWords,
@@ -273,5 +275,37 @@ describe("missing votes in reminders", () => {
     expect(missingIn(subscribed({}))).toBe("list");
     expect(missingIn(subscribed({ missing: "shout" }))).toBe("list");
     expect(options.missing.parse("shout")).toBeUndefined();
+  });
+});
+
+describe("a reminder", () => {
+  const quorum = NOW + DAY;
+  const decision = quorum + DAY;
+  const request = tracked(
+    { openedAt: NOW - 6 * DAY, reminded: [reminderId(quorum, 2 * DAY)] },
+    { voteBefore: quorum, targetEffectiveAt: decision },
+  );
+  const usual = subscribed({});
+  const early = subscribed({ before: [2 * DAY, 6 * HOUR] });
+  /** Returns the reminders that each of these subscriptions gets now. */
+  const gotBy = (all: readonly Subscription[]) => {
+    const { done, announced } = remindersFor(request, all, NOW);
+    return all.map((subscription) =>
+      announced.filter((reminder) =>
+        isFor(subscription, {
+          kind: "reminder",
+          key: "k",
+          reminder,
+          due: [...done],
+          openedAt: NOW - 6 * DAY,
+        }),
+      ),
+    );
+  };
+
+  it("goes only to the subscriptions whose last one it is, whatever the times of others", () => {
+    const [quorumIsNear, decisionIsNear] = [reminderId(quorum, DAY), reminderId(decision, 2 * DAY)];
+    expect(gotBy([usual])).toEqual([[quorumIsNear]]);
+    expect(gotBy([usual, early])).toEqual([[quorumIsNear], [decisionIsNear]]);
   });
 });

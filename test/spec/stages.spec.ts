@@ -70,6 +70,28 @@ describe("the passing of time", () => {
     expect((await check(turned)).next).not.toHaveProperty("enoughYesAt");
   });
 
+  it("does not record a time if there were enough yes votes when it was first seen", async () => {
+    const first = await check(tracked({ yes: 9, no: 0, pending: 4, seenAt: 0 }));
+    expect(first.next).toMatchObject({ hadEnough: true });
+    const second = await check(first.next ?? tracked());
+    expect(second.next).toBeUndefined();
+    const fewer = await check({ ...tracked(), ...first.next, yes: 8, pending: 5 });
+    expect(fewer.next).not.toHaveProperty("hadEnough");
+    const again = await check({ ...tracked(), ...fewer.next, yes: 9, pending: 4 });
+    expect(again.next).toMatchObject({ enoughYesAt: NOW });
+  });
+
+  it.each([
+    ["enough had voted, just then", 9, 0, { hasExpired: false }],
+    ["enough had voted, and votes were seen an hour later", 9, HOUR + 1, {}],
+    ["too few had voted, just then", 3, 0, {}],
+  ])("records at the quorum date that %s", async (_, yes, ms, expected) => {
+    const dates = { voteBefore: NOW - ms, targetEffectiveAt: NOW + DAY };
+    const { next } = await check(tracked({ yes, no: 0, pending: 13 - yes, seenAt: 0 }, dates));
+    const { hasExpired } = next ?? {};
+    expect(hasExpired === undefined ? {} : { hasExpired }).toEqual(expected);
+  });
+
   it("does not send reminders that an earlier version missed", async () => {
     const deadline = NOW + 30 * HOUR;
     const { next } = await check(tracked({ openedAt: NOW - 6 * DAY }, { voteBefore: deadline }));

@@ -386,6 +386,11 @@ describe("tallyOf", () => {
     ["unread votes", {}, [3, 1, 9]],
     ["fewer votes than the count", { votes: votes(2, 1) }, [3, 1, 9]],
     ["as many votes as the count", { votes: votes(2, 2) }, [2, 2, 9]],
+    [
+      "as many votes as the count, one of which may have changed",
+      { votes: votes(2, 2), needsDetail: true },
+      [3, 1, 9],
+    ],
     ["one vote more than the count", { votes: votes(4, 1) }, [4, 1, 8]],
     ["voters with an unknown vote", { votes: votes(3, 1, 5) }, [3, 1, 9]],
     ["an unconfirmed change of a vote", { votes: votes(5, 1), unconfirmedVotes: { sv0: false } }, [3, 1, 9]],
@@ -517,6 +522,17 @@ describe("a decision", () => {
     expect(decide(partial).news).toBeUndefined();
     expect(decide(partial, 13).news?.way).toBe("yes");
     expect(decide(partial, 15).news).toBeUndefined();
+  });
+
+  it("says if more votes are needed, and none was lost", () => {
+    const decided = decide(tracked({ yes: 9, no: 1, pending: 3, decided: [] }));
+    expect(decided.news).toMatchObject({ kind: "decided", needed: 9 });
+    const lost = (tally: { readonly yes: number; readonly pending: number }) => {
+      const once = decide({ ...decided.next, ...tally });
+      return decide(once.next).news;
+    };
+    expect(lost({ yes: 9, pending: 4 })).toMatchObject({ kind: "undecided", needed: 10, isMoreNeeded: true });
+    expect(lost({ yes: 8, pending: 4 })).not.toHaveProperty("isMoreNeeded");
   });
 
   it("leaves a request without a new decision as it is", () => {

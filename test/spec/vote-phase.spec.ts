@@ -113,6 +113,12 @@ describe("the standing of a vote request", () => {
     expect(rejected).toEqual({ phase: "expired", since: PAST, next: null });
   });
 
+  it("counts a vote that was changed after the quorum date if the bot saw enough votes at that date", () => {
+    const changed = [...votes(8, PAST - HOUR), ...votes(1, PAST + HOUR)];
+    const seen = { votes: changed, hasExpired: false };
+    expect(standingOf(request(9, 0, PAST, SOON, seen), NEEDED, NOW).phase).toBe("voting");
+  });
+
   it("has had enough yes votes since the deciding one", () => {
     const cast = [...votes(8, PAST), ...votes(1, NOW - 2 * HOUR), ...votes(1, NOW)];
     expect(standingOf(request(10, 0, SOON, null, { votes: cast }), NEEDED, NOW)).toMatchObject({

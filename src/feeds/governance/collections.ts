@@ -64,7 +64,12 @@ const trackedVoteRequest = z.object({
   stage: z.string().exactOptional(),
   /** Time since which there are enough yes votes. */
   enoughYesAt: timestampSchema.exactOptional(),
-  /** True if too few had voted by the quorum date. Later votes do not count. */
+  /** True if there were enough yes votes when it was first seen, so that it is unknown since when. */
+  hadEnough: z.boolean().exactOptional(),
+  /**
+   * True if too few had voted by the quorum date. Later votes do not count. False if the bot saw at that date that enough had
+   * voted.
+   */
   hasExpired: z.boolean().exactOptional(),
   /** True if it was announced as overdue, or was overdue when first seen. */
   toldOverdue: z.boolean().exactOptional(),
@@ -72,6 +77,8 @@ const trackedVoteRequest = z.object({
   decided: z.array(z.enum(["yes", "no"])).exactOptional(),
   /** A decision that one read no longer shows. It is withdrawn once the next read confirms that. */
   unconfirmedLoss: z.enum(["yes", "no"]).exactOptional(),
+  /** Number of votes that were needed for the last decision. */
+  neededBefore: z.number().exactOptional(),
   /** Increases with each decision that is withdrawn because votes have changed. */
   decisionSequence: z.number().exactOptional(),
   /** Reminders that were sent or skipped, as `<deadline>:<before>`. */

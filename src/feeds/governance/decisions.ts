@@ -8,6 +8,8 @@ export interface DecisionNews {
   readonly votes: number;
   readonly needed: number;
   readonly sequence: number;
+  /** True if no vote was lost, and there are more super validators than at the decision. */
+  readonly isMoreNeeded?: boolean;
 }
 
 /** Returns a decision that was announced and is no longer supported by the votes. */
@@ -47,7 +49,11 @@ export function decide(
   });
   if (way && !decided?.includes(way)) {
     // A decision withdraws an earlier one for the other side.
-    const recorded = { ...kept, decided: [...(decided ?? []).filter((each) => each !== lost), way] };
+    const recorded = {
+      ...kept,
+      decided: [...(decided ?? []).filter((each) => each !== lost), way],
+      ...(needed === undefined ? {} : { neededBefore: needed }),
+    };
     const nextRequest = lost === undefined ? recorded : { ...recorded, decisionSequence: sequence };
     return decided ? { next: nextRequest, news: newsOf("decided", way) } : { next: nextRequest };
   }
@@ -56,8 +62,9 @@ export function decide(
   if (!confirming) return { next: request };
   if (unconfirmedLoss !== lost) return { next: { ...kept, unconfirmedLoss: lost } };
   const left = decided.filter((each) => each !== lost);
+  const isMoreNeeded = (request[lost] ?? 0) >= (request.neededBefore ?? Number.POSITIVE_INFINITY);
   return {
     next: { ...kept, decided: left, decisionSequence: sequence },
-    news: newsOf("undecided", lost),
+    news: { ...newsOf("undecided", lost), ...(isMoreNeeded ? { isMoreNeeded } : {}) },
   };
 }

@@ -44,6 +44,8 @@ const governanceEventSchema = z.discriminatedUnion("kind", [
     key: z.string(),
     /** `<deadline>:<before>`, both in ms. */
     reminder: z.string(),
+    /** All reminders that became due together. Each subscription gets the last of its own. */
+    due: z.array(z.string()).optional(),
     /** Time when the request was opened, epoch ms. Reminders of a short request are scaled. */
     openedAt: timestampSchema.nullable().optional(),
     /** True if the request is open for less than two days. Its reminders ping. */
@@ -61,7 +63,7 @@ const governanceEventSchema = z.discriminatedUnion("kind", [
     /** Number of earlier decisions of this request that were withdrawn. */
     sequence: z.number().optional(),
   }),
-  /** Votes have changed, and there are no longer enough. */
+  /** Votes have changed, or more are needed, and there are no longer enough. */
   z.object({
     kind: z.literal("undecided"),
     key: z.string(),
@@ -69,6 +71,8 @@ const governanceEventSchema = z.discriminatedUnion("kind", [
     votes: z.number(),
     needed: z.number(),
     sequence: z.number(),
+    /** True if no vote was lost, and there are more super validators than at the decision. */
+    isMoreNeeded: z.boolean().optional(),
   }),
   z.object({ kind: z.literal("closed"), key: z.string(), status: z.string().nullable() }),
 ]);

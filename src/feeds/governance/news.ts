@@ -127,7 +127,12 @@ export function createNews(renderer: Renderer, names: Names, now: () => number) 
         return {
           notification: md`↩️ No longer enough ${event.way} votes: ${title} (${event.votes} of about ${event.needed} needed)`,
           tone: "warning",
-          body: [md`Votes have changed, so it's undecided again.`, ...tally],
+          body: [
+            event.isMoreNeeded
+              ? md`There are more super validators now, so more votes are needed, and it's undecided again.`
+              : md`Votes have changed, so it's undecided again.`,
+            ...tally,
+          ],
         };
       case "overdue":
         return {

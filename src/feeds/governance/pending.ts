@@ -9,8 +9,9 @@ import { toDecimal } from "../../explorer/values.js";
 import type { Action } from "../../ledger/actions.js";
 import { flatten } from "../../ledger/configuration.js";
 import { type Value, valueText } from "../../ledger/units.js";
-import { shortWindow } from "../../ledger/vote-phase.js";
+import { shortWindow, standingOf } from "../../ledger/vote-phase.js";
 import { actionIn, readDetail } from "../../ledger/vote-requests.js";
+import { neededFor } from "../../ledger/vote-rules.js";
 import { votesIn } from "../../ledger/votes.js";
 import { cut } from "../../text/plain.js";
 import { digest } from "../../util/digest.js";
@@ -20,7 +21,7 @@ import type { GovernanceEvent } from "./events.js";
 import { remindersFor } from "./reminders.js";
 import type { ReadFindings, TrackedVoteRequests } from "./requests.js";
 import type { GovernanceTopic } from "./topics.js";
-import { neededForTracked, tallyOf, trackedStanding } from "./tracking.js";
+import { neededForTracked, tallyOf, toVoteRequest, trackedStanding } from "./tracking.js";
 import { compareVotes, votesOn } from "./vote-changes.js";
 
 /** Maximum number of pages of votes that are read after a tally has changed. */
@@ -77,9 +78,18 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
   const exactVotes = (request: TrackedVoteRequest, { contractId, rawPayload }: VoteRequestDetail) => {
     const votes = votesIn(rawPayload);
     if (votes === null) return null;
-    const count = votes.filter(({ accept }) => accept !== null).length;
+    const countOf = (side: boolean) => votes.filter(({ accept }) => accept === side).length;
+    const more = countOf(true) + countOf(false) - ((request.yes ?? 0) + (request.no ?? 0));
     const isNewest = contractId !== null && contractId === request.contractIds.at(-1);
-    return isNewest || count >= (request.yes ?? 0) + (request.no ?? 0) ? votes : undefined;
+    // With as many votes, an older contract may lack a changed one.
+    const isSame = more === 0 && (request.yes === null || countOf(true) === request.yes);
+    return isNewest || more > 0 || isSame ? votes : undefined;
+  };
+
+  /** True if the times of the votes show that enough had voted by the quorum date. The explorer was behind at that time. */
+  const wasInTime = (request: TrackedVoteRequest, { rawPayload }: VoteRequestDetail): boolean => {
+    const dated = { ...toVoteRequest(request), votes: votesIn(rawPayload) };
+    return standingOf(dated, neededFor(dated, undefined), now()).phase !== "expired";
   };
 
   /** Compares the action in the details, which the list does not contain. */
@@ -125,7 +135,8 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
       for (const [key, request] of pending) {
         let { needsDetail, ...next } = request;
         let isAnswered = true;
-        const detail = wantsVotes || wantsChanges ? await detailOf(request) : null;
+        const isWantedNow = wantsVotes || wantsChanges || request.hasExpired === true;
+        const detail = isWantedNow ? await detailOf(request) : null;
         if (wantsVotes) {
           const exactTally = detail ? exactVotes(request, detail) : null;
           const readRows = exactTally === null ? await listedVotes() : undefined;
@@ -149,7 +160,9 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
           const { unconfirmedAction: _, ...rest } = next;
           next = { ...rest, ...action, ...(unconfirmedAction ? { unconfirmedAction } : {}) };
         }
-        const isMoved = !isDeepStrictEqual(tallyOf(next), tallyOf(request));
+        const isSaved = request.hasExpired === true && detail != null && wasInTime(request, detail);
+        if (isSaved) next = { ...next, hasExpired: false };
+        const isMoved = isSaved || !isDeepStrictEqual(tallyOf(next), tallyOf(request));
         next = { ...next, revision: next.revision + (isMoved ? 1 : 0) };
         learntRequests.set(key, isAnswered ? next : { ...next, needsDetail: true });
       }
@@ -174,7 +187,8 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
         learntRequests.set(key, { ...request, reminded: [...request.reminded, ...done] });
         const { openedAt = null, terms } = request;
         const isShort = shortWindow({ createdAt: openedAt, voteBefore: terms.voteBefore }) !== undefined;
-        for (const reminder of announced) events.push({ kind: "reminder", key, reminder, openedAt, isShort });
+        for (const reminder of announced)
+          events.push({ kind: "reminder", key, reminder, due: [...done], openedAt, isShort });
       }
       return { learnt: learntRequests, events };
     },

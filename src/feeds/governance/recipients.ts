@@ -1,7 +1,7 @@
 import type { Subscription } from "../../delivery/collections.js";
 import { voterIn } from "../../ledger/votes.js";
 import { beforeOf, deadlineOf, type GovernanceEvent } from "./events.js";
-import { reminderTimes } from "./reminders.js";
+import { byUrgency, reminderTimes } from "./reminders.js";
 import { remindersOf } from "./topics.js";
 import { requestKey } from "./tracking.js";
 
@@ -12,12 +12,12 @@ import { requestKey } from "./tracking.js";
 export function isFor(subscription: Subscription, event: GovernanceEvent): boolean {
   const { subject } = subscription;
   if (event.kind === "reminder") {
-    const reminderDurations = reminderTimes(
-      remindersOf(subscription),
-      deadlineOf(event.reminder),
-      event.openedAt ?? null,
-    );
-    if (!reminderDurations.includes(beforeOf(event.reminder))) return false;
+    const { reminder, due = [reminder], openedAt = null } = event;
+    const chosen = remindersOf(subscription);
+    const isOwn = (each: string) =>
+      reminderTimes(chosen, deadlineOf(each), openedAt).includes(beforeOf(each));
+    // If several are due at once, because of a common deadline or after an outage, the last one says it all.
+    if (due.filter(isOwn).toSorted(byUrgency).at(-1) !== reminder) return false;
   }
   if (voterIn(subject) !== undefined) return event.kind === "reminder";
   return subject === null || (event.kind !== "digest" && event.key === requestKey(subject));

@@ -3,7 +3,7 @@ import { isVotable, type Standing, windowOf } from "../../ledger/vote-phase.js";
 import { perObject } from "../../util/per-object.js";
 import { MINUTE } from "../../util/units.js";
 import type { TrackedVoteRequest } from "./collections.js";
-import { reminderId } from "./events.js";
+import { beforeOf, deadlineOf, reminderId } from "./events.js";
 import { remindersOf } from "./topics.js";
 
 /**
@@ -31,6 +31,10 @@ export function reminderTimes(
   return SHORT_PARTS.map((part) => Math.max(MINUTE, Math.round(window / part)));
 }
 
+/** Sorts reminders: those of the nearer deadline last, and of the same deadline the latest last. */
+export const byUrgency = (a: string, b: string): number =>
+  deadlineOf(b) - deadlineOf(a) || beforeOf(b) - beforeOf(a);
+
 /**
  * Returns the reminders of both deadlines that are due and not done yet: those of the nearer deadline last, and of the same
  * deadline the latest last. Reminders that were due before the request was opened, first seen or subscribed to are left out, because
@@ -57,9 +61,9 @@ export function dueReminders(
       })),
     )
     .filter(({ at }) => at <= now && at >= notBefore)
-    .sort((a, b) => b.deadline - a.deadline || a.at - b.at)
     .map((each) => reminderId(each.deadline, each.before))
-    .filter((each) => !known.reminded.includes(each));
+    .filter((each) => !known.reminded.includes(each))
+    .sort(byUrgency);
 }
 
 interface SharedReminders {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { castIn } from "../../ledger/vote-rules.js";
 import { HOUR } from "../../util/units.js";
 import type { TrackedVoteRequest } from "./collections.js";
 import { type GovernanceEvent, reminderId } from "./events.js";
@@ -40,22 +41,29 @@ function advance(
 ): { readonly next: TrackedVoteRequest; readonly overdueSince?: number | null } {
   const { phase, since } = trackedStanding(known, needed, now);
   const isFirst = known.stage === undefined;
-  const { enoughYesAt, hasExpired = false, ...rest } = known;
-  const hasEnough = needed !== undefined && (toVoteRequest(known).yes ?? 0) >= needed;
+  const { enoughYesAt, hadEnough, hasExpired, ...rest } = known;
+  const { yes, no } = toVoteRequest(known);
+  const hasEnough = needed !== undefined && (yes ?? 0) >= needed;
   // The time is only known if the bot saw the request with too few votes before.
-  const enoughAt = hasEnough ? (enoughYesAt ?? (isFirst ? undefined : now)) : undefined;
+  const isEarlier = hasEnough && enoughYesAt === undefined && (hadEnough ?? isFirst);
+  const enoughAt = hasEnough && !isEarlier ? (enoughYesAt ?? now) : undefined;
   const isOld = isFirst && known.seenAt === undefined;
   const isShown = (known.stage ?? "voting") !== phase;
-  const { voteBefore } = known.terms;
-  const isSettled = phase === "expired" && voteBefore !== null && now - voteBefore > SETTLED_MS;
+  const { voteBefore, targetEffectiveAt } = known.terms;
   // If the quorum date is still ahead, the clock was wrong, or the date was moved.
-  const mayHaveExpired = voteBefore !== null && now >= voteBefore;
+  const isPast = voteBefore !== null && now >= voteBefore;
+  const isSettled = isPast && now - voteBefore > SETTLED_MS;
+  const isEnough = needed !== undefined && castIn({ yes, no }) >= needed;
+  const hadQuorum = isPast && !isSettled && isEnough && targetEffectiveAt !== null;
+  const expiredNow = phase === "expired" && isSettled ? true : undefined;
+  const expired = isPast ? (hasExpired ?? (hadQuorum ? false : expiredNow)) : undefined;
   const nextRequest: TrackedVoteRequest = {
     ...rest,
     stage: phase,
     revision: known.revision + (isShown ? 1 : 0),
     ...(enoughAt === undefined ? {} : { enoughYesAt: enoughAt }),
-    ...(isSettled || (hasExpired && mayHaveExpired) ? { hasExpired: true } : {}),
+    ...(isEarlier ? { hadEnough: true } : {}),
+    ...(expired === undefined ? {} : { hasExpired: expired }),
     ...(phase === "overdue" ? { toldOverdue: true } : {}),
     reminded: isOld ? [...known.reminded, ...passedReminders(known, now)] : known.reminded,
   };

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import { toAction, toTitle } from "../../ledger/actions.js";
 import { type Standing, standingOf } from "../../ledger/vote-phase.js";
-import { identityOf, tallyIn, type VoteRequest } from "../../ledger/vote-requests.js";
+import { earliest, identityOf, tallyIn, type VoteRequest } from "../../ledger/vote-requests.js";
 import {
   type Closing,
   castIn,
@@ -209,7 +209,8 @@ export function keyOf(
  * Votes are read after the list, and the tally should include a vote that was just announced. Without counts in
  * the list, an empty set of known votes is not a tally of zero.
  */
-export function tallyOf({ yes, no, pending, votes, unconfirmedVotes }: TrackedVoteRequest): Tally {
+export function tallyOf(request: TrackedVoteRequest): Tally {
+  const { yes, no, pending, votes, unconfirmedVotes, needsDetail } = request;
   const knownVotes = Object.values(votes ?? {});
   const countedVotes = {
     yes: knownVotes.filter((accept) => accept === true).length,
@@ -217,7 +218,9 @@ export function tallyOf({ yes, no, pending, votes, unconfirmedVotes }: TrackedVo
   };
   const isCounted = yes !== null && no !== null;
   const additionalVotes = isCounted ? castIn(countedVotes) - castIn({ yes, no }) : 0;
-  const isUnsure = Object.keys(unconfirmedVotes ?? {}).length > 0;
+  // Until the votes are read again, one of them may have been changed.
+  const isUnsure =
+    Object.keys(unconfirmedVotes ?? {}).length > 0 || (needsDetail === true && additionalVotes === 0);
   if (isUnsure || additionalVotes < 0 || (!isCounted && knownVotes.length === 0)) return { yes, no, pending };
   return { ...countedVotes, pending: pending && Math.max(0, pending - additionalVotes) };
 }
@@ -263,7 +266,7 @@ export function toVoteRequest(tracked: TrackedVoteRequest): VoteRequest {
  */
 export function withTracked(request: VoteRequest, tracked: TrackedVoteRequest): VoteRequest {
   const ownTally = toVoteRequest(tracked);
-  const { title, status, isGone, closed, voteBefore, targetEffectiveAt } = ownTally;
+  const { title, status, isGone, closed, createdAt, voteBefore, targetEffectiveAt } = ownTally;
   const { yes, no, pending } = castIn(request) > castIn(ownTally) ? request : ownTally;
   return {
     ...request,
@@ -271,6 +274,7 @@ export function withTracked(request: VoteRequest, tracked: TrackedVoteRequest): 
     status,
     isGone,
     closed,
+    createdAt: earliest(createdAt, request.createdAt),
     yes,
     no,
     pending,

@@ -20,6 +20,8 @@ const upgradeSchema = z.object({
   told: z.array(z.string()),
   /** The newest round in the first reading after the upgrade time. */
   roundThen: z.number().exactOptional(),
+  /** True if that reading came late, so that rounds may have advanced before. */
+  isLate: z.boolean().exactOptional(),
   isCancelled: z.boolean().exactOptional(),
   endedAt: timestampSchema.exactOptional(),
   /** Increases with every change that its message shows. */

@@ -1,7 +1,7 @@
 import type { Rounds } from "../../ledger/rounds.js";
 import type { UpgradeDecision, UpgradeSchedule } from "../../ledger/upgrades.js";
 import { digest } from "../../util/digest.js";
-import { DAY, HOUR } from "../../util/units.js";
+import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import type { Standstill, Upgrade } from "./collections.js";
 import { type ReminderStep, reminderKey, STEPS, timeOfStep, type UpgradeEvent } from "./events.js";
 
@@ -9,6 +9,8 @@ import { type ReminderStep, reminderKey, STEPS, timeOfStep, type UpgradeEvent } 
 const BEFORE_MS: Readonly<Record<ReminderStep, number>> = { day: DAY, hour: HOUR, upgrade: 0 };
 /** Time after the upgrade time within which people are still told of it, in ms. */
 const LATE_MS = 6 * HOUR;
+/** Time after the upgrade time within which the first round is read if the bot runs, in ms. */
+const PROMPT_MS = 20 * MINUTE;
 /** Time after the upgrade time after which it is over even if no round was read, in ms. */
 const OVER_MS = DAY;
 
@@ -101,8 +103,13 @@ function finish(
   const over = { ...known, endedAt: now, revision: revision + 1 };
   if (now >= upgradeAt + OVER_MS) return { next: over };
   if (now < upgradeAt || !rounds || rounds.seenAt < upgradeAt) return { next: known };
-  if (roundThen === undefined) return { next: { ...known, roundThen: rounds.number } };
+  if (roundThen === undefined) {
+    const isLate = rounds.seenAt - upgradeAt > PROMPT_MS;
+    return { next: { ...known, roundThen: rounds.number, ...(isLate ? { isLate } : {}) } };
+  }
   if (rounds.number <= roundThen) return { next: known };
+  // Rounds may have advanced for hours before the bot read one.
+  if (known.isLate) return { next: over };
   return {
     next: over,
     news: { kind: "advancing", subject, upgradeAt, freezeAt, round: rounds.number, at: rounds.seenAt },

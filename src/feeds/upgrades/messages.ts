@@ -103,6 +103,9 @@ const untilWords = (at: number, now: number): string =>
 /** An event about the schedule, and not about the rounds. */
 type ScheduleEvent = Extract<UpgradeEvent, { upgradeAt: number }>;
 
+/** Time after which "about now" is no longer true, in ms. */
+const PASSED_MS = 20 * MINUTE;
+
 /** Returns the news of an event about the schedule in one line. */
 function scheduleNews(event: ScheduleEvent, now: number): Markdown {
   const { upgradeAt, freezeAt } = event;
@@ -118,7 +121,10 @@ function scheduleNews(event: ScheduleEvent, now: number): Markdown {
     case "advancing":
       return md`🟢 Rounds advance again after the time of the network upgrade`;
     case "reminder": {
-      if (event.step === "upgrade") return md`🛠️ Network upgrade: transactions pause about now`;
+      if (event.step === "upgrade")
+        return now - upgradeAt < PASSED_MS
+          ? md`🛠️ Network upgrade: transactions pause about now`
+          : md`🛠️ The time of the network upgrade has passed: ${upgradeTime(upgradeAt)}`;
       const inWords = untilWords(timeOfStep(event.step, event), now);
       return freezeAt === null
         ? md`⏳ Network upgrade: transactions pause in ${inWords}`

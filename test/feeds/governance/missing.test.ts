@@ -321,7 +321,8 @@ describe("missing votes", () => {
     harness.pass(50 * MINUTE);
     const reminder = await until(channel, /left to vote: Cheap motion/);
     for (const { name } of missingFrom(request)) expect(textOf(reminder)).toContain(name ?? "?");
-    expect(checks()).toBe(checked);
+    // The directory may have asked for a former one, too.
+    expect(checks() - checked).toBeLessThan(3);
     ledger().closeVoteRequest(request, "Rejected");
   });
 

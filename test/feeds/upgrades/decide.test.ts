@@ -67,6 +67,16 @@ describe("an upgrade", () => {
       ],
     ],
     [
+      "is not said to be over if the bot was away, and rounds may have begun before",
+      [
+        [-1, A, 9],
+        [5, A, 30],
+        [5.2, A, 31],
+        [5.4, A, 32],
+      ],
+      ["-1: scheduled", "5: upgrade before 0 h"],
+    ],
+    [
       "is not said to be over while no round begins",
       [
         [-1, A, 9],
