@@ -100,6 +100,12 @@ const NOT_SHOWN: readonly string[] = [
 
 /** Beginnings of sentences that no scene shows, because they need a state that is rare, or that one sandbox does not have. */
 const RARE: readonly string[] = [
+  "There are more super validators now, so more votes are neede",
+  "You aren't watching anything on this network. \\`/watch list\\",
+  "You'll be told of each after … without a report, and after t",
+  "❌ Rejected by the votes",
+  "🔴 …; you'll be told after …",
+  "🛠️ The time of the network upgrade has passed: …",
   " The version of … is unknown.",
   "How ready the network is can't be said: no validator's versi",
   "Moved; it was to be on ….",
@@ -151,7 +157,6 @@ const RARE: readonly string[] = [
   "Set one up with ….",
   "Set up with OPERATOR_CHANNEL_ID. Other channels can't subscr",
   "The details are too large to attach.",
-  "The explorer calls it ….",
   "The explorer can't be read right now.",
   "The explorer has no details.",
   "The explorer lists no active validators at the moment.",

@@ -111,7 +111,8 @@ export async function listSubscriptions(
   return shownBy.renderer.message({
     title: md`Subscriptions`,
     tone: "neutral",
-    body: [...entries.flat(), ...readTimes, ...extent],
+    // Long entries cut the end of a list, and not the line that leads to the others.
+    body: [...extent, ...entries.flat(), ...readTimes],
     menus: [await subscriptionMenu(shownOnes, shownBy)],
     readings: [],
   });

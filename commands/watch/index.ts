@@ -20,7 +20,7 @@ import { addRequired, addSettings } from "../subscribe/options.js";
 import { watchList } from "./list.js";
 import {
   forget,
-  nothingWatched,
+  nothingListed,
   settingsFor,
   startWatch,
   titleOfWatch,
@@ -110,12 +110,11 @@ export function createWatch(
     const key =
       typedWatch === null ? null : readId((await services.links.readChoice(typedWatch)) ?? typedWatch);
     const chosenWatch = key === null ? ownWatches.at(-1) : ownWatches.find((each) => keyOf(each) === key);
-    if (!chosenWatch)
-      throw new PersonError(
-        ownWatches.length === 0
-          ? nothingWatched(allWatchables).toString()
-          : "Can't find that watch. `/watch list` shows yours.",
-      );
+    if (ownWatches.length === 0) {
+      const everything = await watchesOf(interaction.user.id, services.networks, allWatchables);
+      throw new PersonError(nothingListed(everything.length, allWatchables).toString());
+    }
+    if (!chosenWatch) throw new PersonError("Can't find that watch. `/watch list` shows yours.");
     const { network = services } = chosenWatch;
     await drillSubscription(
       interaction,

@@ -7,7 +7,7 @@ import type { Link, View } from "../../src/screens/view.js";
 import { join, type Markdown, md } from "../../src/text/markdown.js";
 import {
   MAX_WATCHES,
-  nothingWatched,
+  nothingListed,
   titleOfWatch,
   toldOf,
   type Watch,
@@ -110,7 +110,7 @@ export async function watchList(
         md``,
       ]),
       ...watchLines.flat(),
-      ...(ownWatches.length === 0 ? [nothingWatched(all)] : []),
+      ...(ownWatches.length === 0 ? [nothingListed(everything.length, all)] : []),
       ...(chosenWatch?.watch.offered
         ? [
             md`-# To change its settings, use \`/watch ${chosenWatch.watch.name}\` again for the same ${chosenWatch.watch.name}.`,

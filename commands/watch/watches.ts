@@ -37,9 +37,14 @@ export interface Watchable {
 export const watchables = (feeds: readonly FeedDefinition[]): readonly Watchable[] =>
   feeds.flatMap((feed) => (feed.watches ?? []).map((watch) => ({ feed, watch })));
 
-/** Returns the advice for a person who watches nothing yet. */
-export const nothingWatched = (all: readonly Watchable[]): Markdown =>
-  md`You aren't watching anything yet. Start with one of ${watchCommands(all.map(({ watch }) => watch.name))}.`;
+/**
+ * Returns the advice for a person who has no watches on a network.
+ * @param count number of their watches on all networks
+ */
+export const nothingListed = (count: number, all: readonly Watchable[]): Markdown =>
+  count === 0
+    ? md`You aren't watching anything yet. Start with one of ${watchCommands(all.map(({ watch }) => watch.name))}.`
+    : md`You aren't watching anything on this network. \`/watch list\` without \`network\` shows what you watch on others.`;
 
 /** Returns the watchable that a subscription belongs to. */
 export const watchableOf = (

@@ -313,7 +313,7 @@ export class Driver {
       channel: { ...channel },
       locale: "en-US",
       entitlements: [],
-      authorizing_integration_owners: guild ? { 0: guild.id } : { 1: user.id },
+      authorizing_integration_owners: guild?.members.has(world.bot.id) ? { 0: guild.id } : { 1: user.id },
       context: guild ? 0 : 1,
       app_permissions: String(permissionsIn(world, channel, world.bot)),
       attachment_size_limit: 10_485_760,

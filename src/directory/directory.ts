@@ -339,3 +339,9 @@ export function entryLabel(
   const aside = cut(`${note ?? fingerprint(id)}${opened}`, 60);
   return name === null ? cut(shortId(id), max) : `${cut(name, max - aside.length - 3)} · ${aside}`;
 }
+
+/** Removes parties that also match as something more specific, such as a validator. */
+export function oncePerThing(matches: readonly Match[]): readonly Match[] {
+  const particular = new Set(matches.filter(({ kind }) => kind !== "party").map(({ entry }) => entry.id));
+  return matches.filter(({ kind, entry }) => kind !== "party" || !particular.has(entry.id));
+}

@@ -1,5 +1,5 @@
 import type { NamedEntry } from "../directory/collections.js";
-import { type Directory, entryLabel, type Kind, type Match } from "../directory/directory.js";
+import { type Directory, entryLabel, type Kind, type Match, oncePerThing } from "../directory/directory.js";
 import type { Interval } from "../ledger/network-rhythm.js";
 import { STANDING_SIGNS } from "../screens/parts.js";
 import { directoryStandings } from "../screens/validators.js";
@@ -56,7 +56,8 @@ function toChoice({ kind, entry }: Match, isAmbiguous: boolean, offering: Offeri
 export function toChoices(kinds: readonly Kind[], typed: string, offering: Offering): OfferedChoice[] {
   const { directory } = offering;
   const text = readId(typed);
-  const matches = directory.search(kinds, text, LIMITS.choices);
+  // Half of the matches may be the same things as parties.
+  const matches = oncePerThing(directory.search(kinds, text, 2 * LIMITS.choices)).slice(0, LIMITS.choices);
   const isSame = (a: Match, b: Match) => a.entry.name === b.entry.name && a.entry.note === b.entry.note;
   if (matches.length > 0)
     return matches.map((match) =>

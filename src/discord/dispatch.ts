@@ -124,8 +124,11 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
   ): Promise<MessagePayload> => {
     const options = { isPatient: true, ...(from?.refresh ? { maxAgeMs: REFRESH_MS } : {}) };
     const bound = explorer.for({ person: interaction.user.id }, options);
-    const mayDo = interaction.memberPermissions?.bitfield ?? null;
-    const mayManage = interaction.memberPermissions?.has(PermissionFlagsBits.ManageGuild) ?? false;
+    // A person may use the bot in a server that has not added it, and can set nothing up there.
+    const isServers = interaction.authorizingIntegrationOwners.guildId !== null;
+    const memberPermissions = isServers ? interaction.memberPermissions : null;
+    const mayDo = memberPermissions?.bitfield ?? null;
+    const mayManage = memberPermissions?.has(PermissionFlagsBits.ManageGuild) ?? false;
     const { view, address } = await openScreen(to, {
       ...screens,
       ...(mayManage ? {} : { subscribeLinks: noLinks }),

@@ -1,6 +1,6 @@
 import { yieldFor } from "../util/event-loop.js";
 import { keyOf, type ListName, type ListRow, newerIn } from "./endpoints.js";
-import { ExplorerError } from "./errors.js";
+import { ExplorerError, ifAnswered } from "./errors.js";
 import { gatherDistinct, type Page } from "./schema/page.js";
 import type { Reading } from "./service.js";
 
@@ -62,17 +62,23 @@ export async function openUndocumentedSlice<Name extends ListName>(
   const size = firstPage.data.sent;
   const startRow = (page - 1) * ROWS_PER_SCREEN;
   const request = size === 0 ? 0 : Math.min(Math.floor(startRow / size), LAST_PAGE);
-  if (request === 0 || isWhole(firstPage.data))
-    return { ...firstPage, data: slice(firstPage.data, startRow, 0, size) };
-  const reading = await load({ page: request, size: ROWS_PER_REQUEST });
-  if (reading.data.content.length === 0 && reading.data.unreadable === 0) {
+  if (isWhole(firstPage.data)) return { ...firstPage, data: slice(firstPage.data, startRow, 0, size) };
+  const reading = request === 0 ? firstPage : await load({ page: request, size: ROWS_PER_REQUEST });
+  if (request > 0 && reading.data.content.length === 0 && reading.data.unreadable === 0) {
     // Past the end: show the last screen instead of an empty one.
     return openUndocumentedSlice(name, load, lastScreen(firstPage.data.totalElements, page));
   }
-  if (samePage(firstPage.data, reading.data, keyOf(name))) {
+  if (request > 0 && samePage(firstPage.data, reading.data, keyOf(name))) {
     return { ...firstPage, data: slice({ ...firstPage.data, last: true }, startRow, 0, size) };
   }
-  return { ...reading, data: slice(reading.data, startRow - request * size, request, size) };
+  const start = startRow - request * size;
+  const isCut = size > 0 && start + ROWS_PER_SCREEN > size && !isWhole(reading.data) && request < LAST_PAGE;
+  // The page size may be no multiple of the screen's.
+  const next = isCut ? await ifAnswered(load({ page: request + 1, size: ROWS_PER_REQUEST })) : undefined;
+  if (!next || samePage(reading.data, next.data, keyOf(name)))
+    return { ...reading, data: slice(reading.data, start, request, size) };
+  const content = [...reading.data.content, ...next.data.content];
+  return together(slice({ ...next.data, content }, start, request, size), reading, next);
 }
 
 /**
@@ -174,5 +180,6 @@ export async function readPages<Name extends ListName>(
     if (last === true || sent === 0 || isCountReached || isAll) return result(true);
     if (enough(rows)) return result(false);
   }
-  return result(true);
+  // Only reading to the last page that the explorer allows shows all there is.
+  return result(maxPages > LAST_PAGE);
 }

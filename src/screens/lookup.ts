@@ -1,4 +1,4 @@
-import { type Directory, KINDS, type Kind, type Match } from "../directory/directory.js";
+import { type Directory, KINDS, type Kind, type Match, oncePerThing } from "../directory/directory.js";
 import { ExplorerError } from "../explorer/errors.js";
 import { isPartyId, shortId } from "../text/ids.js";
 import { md } from "../text/markdown.js";
@@ -213,9 +213,3 @@ export const lookup: Screen<"lookup"> = async ({ id, of }, context) => {
   if (matches.length === 1) return foundDetour({ what: KIND_WORDS[only.kind], to: screenOf(only) });
   return whichOne(id, matches, screenOf);
 };
-
-/** Removes parties that also match as something more specific, such as a validator. */
-function oncePerThing(matches: readonly Match[]): readonly Match[] {
-  const particular = new Set(matches.filter(({ kind }) => kind !== "party").map(({ entry }) => entry.id));
-  return matches.filter(({ kind, entry }) => kind !== "party" || !particular.has(entry.id));
-}

@@ -4,7 +4,16 @@ import type { ValidatorSummary } from "../explorer/schema/validators.js";
 import type { Reading } from "../explorer/service.js";
 import { compareVersions, isMajority, isVersion, type VersionSurvey } from "../ledger/versions.js";
 import { roughly } from "../text/durations.js";
-import { bold, grouped, join, type Markdown, md, share, timestampWithAge } from "../text/markdown.js";
+import {
+  bold,
+  countedWords,
+  grouped,
+  join,
+  type Markdown,
+  md,
+  share,
+  timestampWithAge,
+} from "../text/markdown.js";
 import { pastTime } from "../util/clock.js";
 import { perObject, rememberLast } from "../util/per-object.js";
 import { MINUTE } from "../util/units.js";
@@ -38,10 +47,14 @@ function behindLine(survey: VersionSurvey): Markdown[] {
   ];
 }
 
-/** Returns a field that lists the versions in use, newest first. */
-function versionFields(survey: VersionSurvey): Field[] {
+/** Returns a field that lists the most common version, the newest one and how many others there are, newest first. */
+export function versionFields(survey: VersionSurvey): Field[] {
   const { counts, active, mostCommon, newest } = survey;
-  const lists = versionLists(survey).slice(0, MAX_VERSIONS);
+  const all = versionLists(survey);
+  const chosen = [mostCommon, newest, ...all.map((each) => each.version)].filter((each) => each !== null);
+  const shown = [...new Set(chosen)].slice(0, MAX_VERSIONS);
+  const lists = all.filter((each) => shown.includes(each.version));
+  const moreCount = all.length - lists.length;
   const line = (each: string): Markdown => {
     const count = counts.get(each) ?? 0;
     return join(
@@ -55,10 +68,8 @@ function versionFields(survey: VersionSurvey): Field[] {
       " · ",
     );
   };
-  const value = join(
-    lists.map((each) => line(each.version)),
-    "\n",
-  );
+  const more = moreCount > 0 ? [md`…and ${countedWords(moreCount, "other version")}`] : [];
+  const value = join([...lists.map((each) => line(each.version)), ...more], "\n");
   return lists.length > 0 ? [{ name: "By version", value }] : [];
 }
 

@@ -1,7 +1,7 @@
 import { ExplorerError } from "../explorer/errors.js";
 import type { ValidatorDetail } from "../explorer/schema/validators.js";
 import { toUrl } from "../explorer/values.js";
-import { judgeReports, type ReportStanding } from "../ledger/rhythm.js";
+import { judgeReports } from "../ledger/rhythm.js";
 import { compareVersions, isMajority, type VersionSurvey, versionsBehind } from "../ledger/versions.js";
 import { shortId } from "../text/ids.js";
 import {
@@ -16,10 +16,11 @@ import {
   share,
   timestampWithAge,
 } from "../text/markdown.js";
-import { cut } from "../text/plain.js";
+import { capitalized, cut } from "../text/plain.js";
 import { pastTime } from "../util/clock.js";
 import { address } from "./addresses.js";
 import { namedLine, rhythmWords, STANDINGS, version } from "./parts.js";
+import { disagreement } from "./validators.js";
 import type { Field, Screen, ScreenContext, View } from "./view.js";
 
 /** Formats the used and bought traffic. Either may be unknown. */
@@ -123,12 +124,6 @@ async function withoutDetails(
 
 const TONES = { reporting: "good", late: "warning", silent: "bad", unknown: "neutral" } as const;
 
-/** Returns the explorer's status if it differs from the bot's judgement. */
-function disagreement(standing: ReportStanding["standing"], active: boolean | null): Markdown[] {
-  if (active === null || standing === "late" || active === (standing === "reporting")) return [];
-  return [md`-# The explorer calls it ${active ? "active" : "inactive"}.`];
-}
-
 /** Shows a validator. Its state follows from its own reporting interval, because the explorer's status is not documented. */
 export const validator: Screen<"validator"> = async ({ id }, context) => {
   const reading = await context.explorer.validator({ validatorId: id }).catch((error: unknown) => {
@@ -144,13 +139,14 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
   const hasSponsor = detail.sponsor !== null && detail.sponsor !== party;
   const reportedAt = pastTime(detail.lastActiveAt, reading.fetchedAt);
   const { standing } = judgeReports(reportedAt, interval.ms, reading.fetchedAt);
+  const differs = disagreement(standing, detail.active);
   return {
     title: md`${detail.validatorName ?? shortId(party)}`,
     tone: TONES[standing],
     thumbnail: detail.validatorImg,
     body: [
       md`${STANDINGS[standing]} · last report ${timestampWithAge(reportedAt)}; ${rhythmWords(interval)}`,
-      ...disagreement(standing, detail.active),
+      ...(differs ? [md`-# ${capitalized(differs)}.`] : []),
       ...(description === null ? [] : [md`${cut(description, 600)}`]),
     ],
     fields: [

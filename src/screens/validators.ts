@@ -75,9 +75,19 @@ const detailsOf = perObject(
     md`-# ${seenWords(each.lastActiveAt)} · ${version(each.version)}${each.totalRewards == null ? md`` : md` · rewards ${columnCoins(each.totalRewards)}`}`,
 );
 
+/** Says what the explorer calls a validator, if that differs from the bot's judgement. Empty otherwise. */
+export function disagreement(standing: ReportStanding["standing"], active: boolean | null): string {
+  if (active === null || standing === "late" || active === (standing === "reporting")) return "";
+  return `the explorer calls it ${active ? "active" : "inactive"}`;
+}
+
 /** Formats a validator in two lines: its reporting state and name, then its last report, version and rewards. */
-const validatorRow = (each: ListedValidator, standings: Standings): Markdown =>
-  row(md`${STANDINGS[standings(each).standing]} · ${nameOf(each)}`, detailsOf(each));
+function validatorRow(each: ListedValidator, standings: Standings): Markdown {
+  const { standing } = standings(each);
+  const differs = disagreement(standing, each.active);
+  const details = differs ? md`${detailsOf(each)} · ${differs}` : detailsOf(each);
+  return row(md`${STANDINGS[standing]} · ${nameOf(each)}`, details);
+}
 
 /** Formats a validator in one line: its sign, its name, its last report and its version. */
 export const briefRow = (each: ListedValidator, standings: Standings): Markdown =>

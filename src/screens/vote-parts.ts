@@ -40,8 +40,8 @@ export function statusText(status: string | null): Markdown {
 
 /** Signs and words of the phases in which a request is decided but not closed yet, for lists. */
 const PHASE_TEXTS: Readonly<Partial<Record<VotePhase, Markdown>>> = {
-  expired: md`⌛ Expired`,
-  rejected: md`❌ Rejected`,
+  expired: md`⌛ Too few votes`,
+  rejected: md`❌ Rejected by the votes`,
   ready: md`✅ Enough yes votes`,
   overdue: md`⚠️ Overdue`,
 };

@@ -127,6 +127,8 @@ describe("a bot whose networks change", () => {
   it("can remove a subscription and a watch of a removed network", async () => {
     const validator = second.ledger.validators[0]?.party.id ?? "";
     await driver().ask(owner(), "/watch validator", { validator, network: "test" });
+    const elsewhere = textOf(await driver().ask(owner(), "/watch list", { network: "main" }));
+    expect(elsewhere).toContain("You aren't watching anything on this network.");
     await harness.restart({ NETWORKS: "main" });
     const watches = await driver().ask(owner(), "/watch list");
     expect(textOf(watches)).toContain("on hold");

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { surveyVersions } from "../../src/ledger/versions.js";
+import { versionFields } from "../../src/screens/overview.js";
 import { HOUR } from "../../src/util/units.js";
 import { type Harness, SMALL, startHarness, textOf } from "../harness.js";
 
@@ -16,4 +18,15 @@ it("the overview counts all silent validators that the explorer still calls acti
   const { driver, people, channels } = harness.discord;
   const overview = await driver.ask({ user: people.ana, channel: channels.general }, "/validator list");
   expect(textOf(overview)).toContain("🟢 **110** of 260 active · 🔴 **150** inactive");
+});
+
+it("the overview names the version that most run, and how many others there are", () => {
+  const versions = ["0.6.5", "0.6.5-rc.1", "0.6.4", "0.6.4-rc.1", ...Array<string>(37).fill("0.6.3")];
+  const entries = versions.map((version, place) => ({ id: `v${place}`, name: null, active: true, version }));
+  const [field] = versionFields(surveyVersions(entries));
+  expect(`${field?.value}`.replaceAll("`", "").split("\n")).toEqual([
+    "0.6.5 · **1** · 2.4% · newest seen",
+    "0.6.3 · **37** · 90.2% · most common",
+    "…and 3 other versions",
+  ]);
 });

@@ -180,6 +180,18 @@ describe("openUndocumentedSlice", () => {
     expect(wanted).toEqual([0]);
   });
 
+  it("shows every row once if the size of a page is no multiple of a screen's", async () => {
+    const load = async ({ page: number }: { page: number }) =>
+      reading(page(rows(number * 25, number === 3 ? 15 : 25), { totalElements: 90, last: number === 3 }));
+    const all: (string | null)[] = [];
+    for (let screen = 1; screen <= 9; screen += 1) {
+      const { data } = await openUndocumentedSlice("voteRequests", load, screen);
+      expect(data).toMatchObject({ page: screen, pages: 9, total: 90 });
+      all.push(...shown(data));
+    }
+    expect(all).toEqual(numbers(0, 90).map((each) => `c${each}`));
+  });
+
   it("treats the first page as the whole list if every page is the same", async () => {
     const load = async () => reading(page(rows(0, 30), { totalElements: 90, last: false }));
     const { data } = await openUndocumentedSlice("voteRequests", load, 5);
@@ -384,7 +396,7 @@ describe("readPages", () => {
     expect(await result).toMatchObject({ complete: true });
     expect(wanted).toHaveLength(51);
     const few = read(endless, undefined, 3);
-    await few.result;
+    expect(await few.result).toMatchObject({ complete: false });
     expect(few.wanted).toHaveLength(3);
   });
 

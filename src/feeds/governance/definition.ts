@@ -69,6 +69,8 @@ const proposalWatch: WatchChoice = {
       return foundRequest?.data.identity ?? id;
     },
     async nameOf(id, { names, directory, state }) {
+      // Just after the start, no summary has been loaded yet.
+      await names.load().catch(() => {});
       // Use the same name as in messages, even if the explorer no longer lists the request.
       const tracked = await state.open(trackedVoteRequests).get(requestKey(id));
       if (tracked?.terms.title != null) return cut(names.voteRequest(toVoteRequest(tracked)), 100);

@@ -82,12 +82,18 @@ const subject: SubjectChoice = {
 };
 
 /** Returns lines about the members of a group, for a new subscriber. */
-function groupStanding(members: readonly string[] | undefined, directory: Directory): Markdown[] {
+function groupStanding(
+  members: readonly string[] | undefined,
+  directory: Directory,
+  chosenMs: number | undefined,
+): Markdown[] {
   if (!members) return [md`The list of super validators hasn't been read yet. Alerts begin once it has.`];
   const inactive = members.filter((party) => directory.entry("validator", party)?.active === false);
   return [
     md`${countedWords(members.length, "validator")} at the moment, ${inactive.length} of them inactive.`,
-    md`You'll be told of each after two missed reports.`,
+    chosenMs === undefined
+      ? md`You'll be told of each after two missed reports.`
+      : md`You'll be told of each after ${spanWords(chosenMs)} without a report, and after two missed reports at the earliest.`,
   ];
 }
 
@@ -163,7 +169,7 @@ const definition: FeedDefinition = {
   async standing({ explorer, directory, state, now }, subscription) {
     const members = membersOf(subscription.subject ?? "", directory);
     const [validator = "", ...others] = members ?? [];
-    if (!members || others.length > 0) return groupStanding(members, directory);
+    if (!members || others.length > 0) return groupStanding(members, directory, chosenAfter(subscription));
     const detail = (await ifAnswered(explorer.validator({ validatorId: validator })))?.data;
     const interval = await readInterval(state, validator);
     const chosenMs = chosenAfter(subscription);
@@ -179,7 +185,8 @@ const definition: FeedDefinition = {
     ];
   },
 
-  async nowOf(sources, { subject, channelId }) {
+  async nowOf(sources, subscription) {
+    const { subject, channelId } = subscription;
     if (subject === null) return undefined;
     if (isGroup(subject)) return groupNow(sources, subject, channelId);
     const { state } = sources;
@@ -189,7 +196,14 @@ const definition: FeedDefinition = {
     const activity = await state.open(activities).get(subject);
     if (!activity) return md`not checked yet`;
     const interval = intervalFor(activity, await readNetworkRhythm(state));
-    return md`🟢 last report ${timestamp(activity.seenAt)}; ${rhythmWords(interval)}`;
+    const { seenAt, readAt } = activity;
+    const isSilent = judgeReports(seenAt, interval.ms, readAt).standing === "silent";
+    const own = judgeReports(seenAt, interval.ms, readAt, chosenAfter(subscription));
+    const words = md`last report ${timestamp(seenAt)}; ${rhythmWords(interval)}`;
+    // A person may want to be told later than after two missed reports.
+    return isSilent && own.standing !== "silent"
+      ? md`🔴 ${words}; you'll be told after ${spanWords(own.afterMs)}`
+      : md`🟢 ${words}`;
   },
 };
 
