@@ -1,6 +1,7 @@
 import ky, { HTTPError } from "ky";
 import type { Log } from "./log.js";
 import type { LeasedWork } from "./storage/lease.js";
+import { StateError } from "./storage/store.js";
 import { createNotice } from "./util/notice.js";
 import { type Job, repeat } from "./util/repeat.js";
 import { MINUTE, SECOND } from "./util/units.js";
@@ -45,6 +46,10 @@ export function createHeartbeat({ url, stalled, log }: HeartbeatDeps): LeasedWor
     (reason) => log.warn({ reason }, "HEARTBEAT_URL cannot be called; retrying each minute"),
     () => log.info({}, "HEARTBEAT_URL can be called again"),
   );
+  const reasonsOf = (error: unknown): readonly string[] | undefined => {
+    if (error instanceof StateError) return ["the state cannot be read"];
+    return error instanceof Stalled ? error.reasons : undefined;
+  };
   let stopping = new AbortController();
   const beat = async () => {
     const reasons = await stalled();
@@ -67,9 +72,10 @@ export function createHeartbeat({ url, stalled, log }: HeartbeatDeps): LeasedWor
       job = repeat(beat, MINUTE, log, {
         retryMs: LOOK_AGAIN_MS,
         onError(error) {
-          if (!(error instanceof Stalled)) log.error({ err: error }, "The heartbeat failed; retrying");
+          const reasons = reasonsOf(error);
+          if (!reasons) log.error({ err: error }, "The heartbeat failed; retrying");
           // In the first minute after the start, the feeds may not have been read yet.
-          else if (performance.now() - startedAt > MINUTE) resting.begins(error.reasons);
+          else if (performance.now() - startedAt > MINUTE) resting.begins(reasons);
         },
       });
     },

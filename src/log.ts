@@ -44,6 +44,9 @@ function serializeError(error: unknown, depth = 0, isExpected = false): unknown 
   return { type: name, message, code, status, stack, cause: innerError };
 }
 
+/** Minimum length of a secret, in characters. A shorter one is a placeholder, such as "0", and is part of every line. */
+const MIN_SECRET = 4;
+
 /** Returns the forms of a secret that may appear in a log line: plain, escaped in JSON, and encoded in a URL. */
 const spellings = (secret: string): string[] => [
   secret,
@@ -57,7 +60,7 @@ export function createLog(
   secrets: readonly string[],
   out: { write(line: string): void } = process.stdout,
 ): Log {
-  const hidden = [...new Set(secrets.flatMap(spellings))];
+  const hidden = [...new Set(secrets.filter(({ length }) => length >= MIN_SECRET).flatMap(spellings))];
   const hide = (line: string) => hidden.reduce((text, secret) => text.replaceAll(secret, HIDDEN), line);
   const shape = "isTTY" in out && out.isTTY ? toReadable : (line: string) => line;
   return pino(

@@ -6,9 +6,9 @@ import { startHarness } from "./harness.js";
 const SECRETS = ["Bot.token-0123456789abcdef", 'key+with/odd=chars"and\\more'];
 
 /** Returns the text that a log writes during `work`. */
-function written(work: (log: ReturnType<typeof createLog>) => void): string {
+function written(work: (log: ReturnType<typeof createLog>) => void, secrets = SECRETS): string {
   const lines: string[] = [];
-  work(createLog({ logLevel: "trace" }, SECRETS, { write: (line) => void lines.push(line) }));
+  work(createLog({ logLevel: "trace" }, secrets, { write: (line) => void lines.push(line) }));
   return lines.join("");
 }
 
@@ -34,6 +34,11 @@ describe("the log", () => {
     }
     expect(text).toContain("[hidden]");
     for (const line of text.trim().split("\n")) expect(() => JSON.parse(line)).not.toThrow();
+  });
+
+  it("stays readable if a key is only a placeholder", () => {
+    const text = written((log) => log.info({ shard: 0 }, "Ready"), ["0", "y", "e"]);
+    expect(JSON.parse(text)).toMatchObject({ shard: 0, msg: "Ready" });
   });
 
   it("contains no secrets of a running bot, and gives all lines of an interaction the same id", async () => {

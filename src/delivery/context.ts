@@ -8,7 +8,11 @@ import type { Janitor } from "./janitor.js";
 import type { Subscriptions } from "./subscriptions.js";
 
 /** Called with the result of a delivery and its age in ms. */
-export type OnDelivered = (feed: string, outcome: "delivered" | "given-up" | "paused", ageMs: number) => void;
+export type OnDelivered = (
+  feed: string,
+  outcome: "delivered" | "given-up" | "paused" | "refused",
+  ageMs: number,
+) => void;
 
 /** Dependencies for delivering one network's messages under one lease. */
 export interface DeliveryContext {

@@ -192,7 +192,8 @@ export function createDeliver(context: DeliverContext) {
     const refusalWrites =
       userId && person ? [state.open(watchers).put(userId, { channelId, refusedAt: now() })] : [];
     await commit(id, waiting, refusalWrites);
-    onDelivered(waiting.feed, "paused", now() - waiting.at);
+    // The operator cannot change what a person refuses.
+    onDelivered(waiting.feed, userId === null ? "paused" : "refused", now() - waiting.at);
     await recordError(
       waiting.channelId,
       hasLeftServer ? "the bot is no longer in the server" : wordsFor(error),

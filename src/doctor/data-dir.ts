@@ -25,7 +25,9 @@ interface Copy {
  * @throws if the folder is not writable
  */
 export function openCopy(dataDir: string): Copy {
-  const folder = existsSync(dataDir) ? dataDir : dirname(resolve(dataDir));
+  // The bot creates the folder, and those above it.
+  let folder = resolve(dataDir);
+  while (!existsSync(folder)) folder = dirname(folder);
   if (!statSync(folder).isDirectory()) throw new StateError(`${folder} isn't a folder`);
   // Permissions do not reveal a full disk, or one that is mounted read-only.
   const trial = join(mkdtempSync(join(folder, ".crier-doctor-")), "trial");

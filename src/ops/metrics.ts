@@ -28,6 +28,9 @@ const NONE: Metrics = {
   registry: undefined,
 };
 
+/** Outcomes of an interaction that are the bot's fault, or its state's. */
+const FAILURES: ReadonlySet<string> = new Set(["error", "late", "storage"]);
+
 /** Histogram buckets in seconds. Discord expects an answer within 3 s, and people expect it sooner. */
 const ANSWER_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 1.5, 2.5, 5, 10];
 const DELIVERY_BUCKETS = [0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600];
@@ -62,6 +65,14 @@ export async function createMetrics(
     buckets: ANSWER_BUCKETS,
     registers,
   });
+  const failures = new Counter({
+    name: "crier_interaction_failures_total",
+    help: "Interactions that ended with error, late or storage",
+    labelNames: ["outcome"],
+    registers,
+  });
+  // The series of `interactions` are too many to start at zero.
+  for (const outcome of FAILURES) failures.inc({ outcome }, 0);
   const reads = new Counter({
     name: "crier_reads_total",
     help: "Readings by endpoint and by where they came from: memory, redis, stale or upstream",
@@ -90,7 +101,7 @@ export async function createMetrics(
   });
   const deliveries = new Histogram({
     name: "crier_delivery_age_seconds",
-    help: "Age of an announcement when it was delivered, given up or paused, by feed",
+    help: "Age of an announcement when it was delivered, given up, paused or refused by a person, by feed",
     labelNames: ["feed", "outcome", ...perNetwork],
     buckets: DELIVERY_BUCKETS,
     registers,
@@ -105,7 +116,8 @@ export async function createMetrics(
   // Start all series at zero. A series that starts with its first event shows no increase, so an alert would miss that event.
   for (const of of networks.map(labelOf)) {
     for (const feed of feeds) {
-      for (const outcome of ["delivered", "given-up", "paused"]) deliveries.zero({ ...of, feed, outcome });
+      for (const outcome of ["delivered", "given-up", "paused", "refused"])
+        deliveries.zero({ ...of, feed, outcome });
       for (const outcome of ["done", "partial", "failed"]) polls.zero({ ...of, feed, outcome });
     }
   }
@@ -132,7 +144,10 @@ export async function createMetrics(
   });
 
   return {
-    interaction: (name, outcome, ms) => interactions.observe({ name, outcome }, ms / 1_000),
+    interaction(name, outcome, ms) {
+      interactions.observe({ name, outcome }, ms / 1_000);
+      if (FAILURES.has(outcome)) failures.inc({ outcome });
+    },
     lease: (held) => lease.set(held ? 1 : 0),
     of(network) {
       const label = labelOf(network);

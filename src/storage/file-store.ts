@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, mkdirSync, openSync } from "node:fs";
+import { accessSync, closeSync, constants, fdatasync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import Database from "libsql";
@@ -245,13 +245,23 @@ function openDatabase(
       );
     if (/SQLITE_CORRUPT|SQLITE_NOTADB/.test(code)) throw new StateError(damaged(path, code));
     throw new StateError(
-      `DATA_DIR: ${path} can't be used (${code}). Set it to a folder the bot can write to`,
+      `DATA_DIR: ${path} can't be used (${code || accessProblem(path)}). Set it to a folder the bot can write to`,
     );
   }
 }
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : String(error);
+
+/** Returns the code of the error with which the file cannot be read or written. SQLite does not say it. */
+function accessProblem(path: string): string {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+    return "unknown";
+  } catch (error) {
+    return codeOf(error);
+  }
+}
 
 const damaged = (path: string, what: string): string =>
   `DATA_DIR: ${path} is damaged (${what}): restore it from a backup, or move it away to begin with an empty state`;

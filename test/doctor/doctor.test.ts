@@ -118,7 +118,8 @@ describe("the doctor", () => {
   it("checks the channels in the settings before there is a state", async () => {
     const { code, said } = await run({
       ...env,
-      DATA_DIR: newDataDir(),
+      // The bot creates it, with the folders above it.
+      DATA_DIR: join(newDataDir(), "new", "folder"),
       GOVERNANCE_CHANNEL_ID: "100000000000000001",
       OPERATOR_CHANNEL_ID: "100000000000000002",
     });

@@ -98,6 +98,8 @@ describe("a bot with an HTTP_PORT", () => {
     expect(sample(text, /poll_seconds_count\{feed="governance",outcome="done"\} (\d+)/)).toBeGreaterThan(0);
     expect(sample(text, /crier_lease_held (\d)/)).toBe(1);
     expect(sample(text, /crier_shards_ready (\d)/)).toBe(1);
+    // Failures start at zero, because an alert does not see the first event of a new series.
+    expect(sample(text, /interaction_failures_total\{outcome="error"\} (\d+)/)).toBe(0);
     expect(text).toMatch(/nodejs_eventloop_lag_seconds/);
     expect(text).toMatch(/process_resident_memory_bytes/);
 

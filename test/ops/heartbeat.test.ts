@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { createHeartbeat } from "../../src/heartbeat.js";
 import type { Lease, LeasedState } from "../../src/storage/lease.js";
+import { StateError } from "../../src/storage/store.js";
 import { newState, quiet } from "../harness.js";
 
 const closing: (() => void)[] = [];
@@ -11,7 +12,7 @@ afterEach(() => {
 });
 
 /** Starts a monitor, and a heartbeat that calls it. */
-async function startBeating(answer: RequestListener, stalled: readonly string[] = []) {
+async function startBeating(answer: RequestListener, stalled: () => readonly string[] = () => []) {
   let asked = 0;
   let looked = 0;
   const server = createServer((request, response) => {
@@ -26,7 +27,7 @@ async function startBeating(answer: RequestListener, stalled: readonly string[] 
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/secret-path`,
     stalled: async () => {
       looked += 1;
-      return stalled;
+      return stalled();
     },
     log: { ...quiet, warn: note, error: note },
   });
@@ -50,11 +51,24 @@ describe("the heartbeat", () => {
   it("does not call the monitor while the work is stalled", async () => {
     const { heartbeat, asked, looked } = await startBeating(
       (_, response) => void response.end("OK"),
-      ["votes"],
+      () => ["votes"],
     );
     await expect.poll(looked).toBe(1);
     await heartbeat.stop();
     expect(asked()).toBe(0);
+  });
+
+  it("takes a state that cannot be read for a stall, and not for an error of its own", async () => {
+    const { heartbeat, asked, looked, logged } = await startBeating(
+      (_, response) => void response.end("OK"),
+      () => {
+        throw new StateError("Redis does not answer in time");
+      },
+    );
+    await expect.poll(looked).toBe(1);
+    await heartbeat.stop();
+    expect(asked()).toBe(0);
+    expect(logged).toEqual([]);
   });
 
   it.each<[string, RequestListener]>([
