@@ -57,6 +57,9 @@ it("docs/messages.md lists each sentence that no scene shows", () => {
 
 /** Beginnings of refusals that no scene shows, because they need a race, a limit or a change in the meantime. */
 const NOT_SHOWN: readonly string[] = [
+  "<#…> already has that subscription, with other settings. Edi",
+  "<#…> can't have threads under its messages. Leave out \\`thre",
+  "`role` and `no-role` contradict each other. Leave one of the",
   "“All super validators” can't be combined with other validato",
   "<#…> already has that subscription. Edit or remove it instea",
   "<#…> already has … subscriptions to …, which is the maximum ",
@@ -100,6 +103,8 @@ const NOT_SHOWN: readonly string[] = [
 
 /** Beginnings of sentences that no scene shows, because they need a state that is rare, or that one sandbox does not have. */
 const RARE: readonly string[] = [
+  "🟢 Rounds advance after the time of the network upgrade",
+  "⚠️ Can't test …: it's paused.",
   "There are more super validators now, so more votes are neede",
   "You aren't watching anything on this network. \\`/watch list\\",
   "You'll be told of each after … without a report, and after t",

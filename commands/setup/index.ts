@@ -41,7 +41,7 @@ async function add(click: Click, feed: FeedDefinition, services: Network): Promi
   const lines: Markdown[] = [];
   for (const named of subjects) {
     try {
-      const answer = await saved(click, services, place, feed, { given, named });
+      const answer = await saved(click, services, place, feed, { given, named, isNew: true });
       lines.push(md`✅ ${answer.title}: ${answer.headline}`);
       // The answers about many would not fit.
       if (subjects.length === 1) lines.push(...answer.standing);
@@ -70,7 +70,11 @@ async function testAll(
     } catch (error) {
       if (!(error instanceof PersonError)) throw error;
       const summary = await headline(each.subscription, each.feed, each.network ?? services);
-      lines.push(md`⚠️ Can't test ${summary}. Pick it below and press Test to see why.`);
+      lines.push(
+        each.subscription.isPaused
+          ? md`⚠️ Can't test ${summary}: it's paused.`
+          : md`⚠️ Can't test ${summary}. Pick it below and press Test to see why.`,
+      );
     }
   }
   return [md`🧪 ${countedWords(count, "test announcement")} on the way`, ...lines];

@@ -54,12 +54,18 @@ export interface GivenSettings {
   readonly roleId: string | null | undefined;
 }
 
-/** Returns the settings in a command's options. */
-export const settingsIn = ({ options }: ChatInputCommandInteraction): GivenSettings => ({
-  text: (name) => options.getString(name),
-  flag: (name) => options.getBoolean(name),
-  roleId: options.getBoolean("no-role") ? null : options.getRole("role")?.id,
-});
+/** Returns the settings in a command's options. @throws {PersonError} for a role together with `no-role` */
+export function settingsIn({ options }: ChatInputCommandInteraction): GivenSettings {
+  const roleId = options.getRole("role")?.id;
+  const isWithout = options.getBoolean("no-role") === true;
+  if (isWithout && roleId !== undefined)
+    throw new PersonError("`role` and `no-role` contradict each other. Leave one of them out.");
+  return {
+    text: (name) => options.getString(name),
+    flag: (name) => options.getBoolean(name),
+    roleId: isWithout ? null : roleId,
+  };
+}
 
 /** Returns a subscription's settings, updated with the given ones. @throws {PersonError} if a text cannot be parsed */
 export function chosenSettings(

@@ -47,7 +47,16 @@ interface Wanted {
   readonly given: GivenSettings;
   /** The subject that the person named. `null` if it is the earlier one, or follows from the settings. */
   readonly named: string | null;
+  /** True if the person saw defaults, and not the settings of an existing subscription. */
+  readonly isNew?: boolean;
 }
+
+/** Types of channels whose messages can have a thread (Discord: Start Thread from Message), and forums, whose posts are threads. */
+const THREADED: ReadonlySet<ChannelType> = new Set([
+  ChannelType.GuildText,
+  ChannelType.GuildAnnouncement,
+  ChannelType.GuildForum,
+]);
 
 /** A saved subscription in words. */
 interface Saved {
@@ -74,7 +83,7 @@ async function attempt(
   services: Network,
   place: ChannelPlace,
   feed: FeedDefinition,
-  { given, named }: Wanted,
+  { given, named, isNew = false }: Wanted,
   edited?: SubscriptionKey,
 ): Promise<Saved> {
   const { subscriptions } = services;
@@ -86,13 +95,19 @@ async function attempt(
   const existing = await subscriptions.get(key);
   if (edited && !existing) throw noLongerThere();
   // Subscribing again ends a pause, as with `/watch`. An edit does not.
-  const settings = chosenSettings(given, feed, edited || !existing ? existing : awake(existing));
-  const subject = checked ?? feed.subject?.of?.(settings) ?? key.subject;
-  if (settings.publish && channel.type !== ChannelType.GuildAnnouncement) {
+  const before = edited || !existing ? existing : awake(existing);
+  const wanted = chosenSettings(given, feed, isNew ? undefined : before);
+  const mayPublish = channel.type === ChannelType.GuildAnnouncement;
+  if (given.flag("publish") === true && !mayPublish)
     throw new PersonError(
       `<#${channel.id}> isn't an announcement channel, so messages can't be published there. Leave out \`publish\`.`,
     );
-  }
+  const mayThread = THREADED.has(channel.type);
+  if (given.flag("thread") === true && !mayThread)
+    throw new PersonError(`<#${channel.id}> can't have threads under its messages. Leave out \`thread\`.`);
+  // The channel's type may have changed.
+  const settings = { ...wanted, publish: wanted.publish && mayPublish, thread: wanted.thread && mayThread };
+  const subject = checked ?? feed.subject?.of?.(settings) ?? key.subject;
   await check(person, services, place, feed, settings);
   const subscription: Subscription = {
     ...settings,
@@ -106,6 +121,13 @@ async function attempt(
     since: existing?.since || Date.now(),
     savedAt: Date.now(),
   };
+  const compared = isNew ? before : existing;
+  const isSame = isDeepStrictEqual({ ...compared, savedAt: 0 }, { ...subscription, savedAt: 0 });
+  // A dialog may be submitted twice. Otherwise, its defaults must not replace what somebody has set.
+  if (isNew && existing && !isSame)
+    throw new PersonError(
+      `<#${channel.id}> already has that subscription, with other settings. Edit or remove it instead.`,
+    );
   const { goneSince: _, ...health } = await subscriptions.health(channel.id);
   // The subject can follow from the options, such as a price limit. If it changes, the new subscription replaces the old one.
   await saveSubscription(services, subscription, {
@@ -118,7 +140,6 @@ async function attempt(
       if (!existing) await checkRoom(services, place.guild.id, channel.id, feed);
     },
   });
-  const isSame = isDeepStrictEqual({ ...existing, savedAt: 0 }, { ...subscription, savedAt: 0 });
   const changed = isSame ? md`Nothing changed: it already has these settings` : md`Subscription changed`;
   return {
     title: existing ? changed : md`Subscribed`,

@@ -162,12 +162,19 @@ export const withAnswers = (form: Form, answers: FormAnswers): Form => ({
       case "channel":
       case "role":
         return { ...field, stored, chosen: first };
-      default:
+      default: {
+        const shown = answers.get(shownBits(field.name))?.[0];
+        const isChosen = (each: { value: string; isChosen: boolean }, index: number) => {
+          const isPicked = values.includes(each.value);
+          // What the person left as it was may have been changed by somebody else meanwhile.
+          return shown?.[index] === String(Number(isPicked)) ? each.isChosen : isPicked;
+        };
         return {
           ...field,
           stored,
-          options: field.options.map((each) => ({ ...each, isChosen: values.includes(each.value) })),
+          options: field.options.map((each, index) => ({ ...each, isChosen: isChosen(each, index) })),
         };
+      }
     }
   }),
 });

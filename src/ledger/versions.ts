@@ -113,11 +113,15 @@ export function versionsBehind(
   { counts }: VersionSurvey,
 ): number | undefined {
   if (version === null || other === null || !isVersion(version) || !isVersion(other)) return undefined;
-  return [...counts.keys()].filter(
+  const between = [...counts.keys()].filter(
     (each) =>
       each !== null &&
       isVersion(each) &&
       compareVersions(each, version) > 0 &&
       compareVersions(each, other) <= 0,
-  ).length;
+  );
+  // "v0.6.3" and "0.6.3" are one version.
+  const isFirst = (each: string | null, place: number) =>
+    between.findIndex((one) => compareVersions(one ?? "", each ?? "") === 0) === place;
+  return between.filter(isFirst).length;
 }

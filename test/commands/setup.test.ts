@@ -151,6 +151,18 @@ describe("/setup", () => {
     expect(list.match(/· upgrades/g)).toHaveLength(1);
   });
 
+  it("does not replace the settings of an existing subscription by a dialog's defaults", async () => {
+    const busy = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "busy" });
+    const settings = { channel: busy.id, thread: true, votes: true, before: "12h" };
+    await driver().ask(olga(), "/subscribe governance", settings);
+    const listed = async () => textOf(await driver().ask(olga(), "/subscribe list"));
+    const before = await listed();
+    const again = await add(await setUp(), "Governance", { channel: busy.id });
+    expect(again.content).toContain("already has that subscription, with other settings");
+    expect(await listed()).toBe(before);
+    await driver().ask(olga(), "/subscribe remove", { channel: busy.id });
+  });
+
   it("keeps to the limit of a channel, however many dialogs are submitted together", async () => {
     const overview = await setUp();
     const menu = driver()

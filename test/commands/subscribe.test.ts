@@ -103,6 +103,20 @@ describe("/subscribe", () => {
     );
     expect((await ask("governance", { before: "soon" })).content).toContain("24h 6h");
     expect((await ask("governance", { publish: true })).content).toContain("isn't an announcement channel");
+    const thread = addChannel("a-thread", { type: 11, parent_id: harness.discord.channels.general.id });
+    const inThread = await ask("governance", { thread: true }, at(thread));
+    expect(inThread.content).toContain("can't have threads under its messages");
+    const pinged = world().addRole(harness.discord.guild, "Pinged", 0n, { mentionable: true }).id;
+    // A channel that was an announcement channel before can still be edited.
+    const turned = addChannel("turned", { type: 5 });
+    await ask("newcomers", { channel: turned.id, publish: true });
+    turned.type = 0;
+    expect(textOf(await ask("newcomers", { channel: turned.id, role: pinged }))).toContain(
+      "Subscription changed",
+    );
+    const both = await ask("edit", { channel: turned.id, role: pinged, "no-role": true });
+    expect(both.content).toContain("contradict each other");
+    await ask("remove", { channel: turned.id });
     const hidden = addChannel("board", {
       permission_overwrites: [
         { id: harness.discord.guild.id, type: 0, allow: "0", deny: String(PERMISSION.viewChannel) },

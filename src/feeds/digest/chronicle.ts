@@ -13,6 +13,7 @@ import { ageOf, pastTime } from "../../util/clock.js";
 import { digest } from "../../util/digest.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import { type Chronicle, chronicles, type Happening, happenings } from "./collections.js";
+import { percentOf } from "./messages.js";
 
 /** Interval at which the validators are read for the digest, in ms. */
 export const RECORD_MS = 10 * MINUTE;
@@ -46,7 +47,7 @@ const ACTIVITY_OF = { reporting: "alive", late: "alive", silent: "silent", unkno
 function commonVersion(rows: readonly ValidatorSummary[]): Chronicle["version"] {
   const { mostCommon, counts, active } = surveyVersions(rows);
   if (mostCommon === null) return null;
-  return { name: cut(mostCommon, 40), percent: Math.round((100 * (counts.get(mostCommon) ?? 0)) / active) };
+  return { name: cut(mostCommon, 40), percent: percentOf(counts.get(mostCommon) ?? 0, active) };
 }
 
 /**

@@ -147,10 +147,18 @@ export function watchedSince(requests: readonly TrackedVoteRequest[]): number | 
  * first listed it. For requests that are older than the bot, it is the time when they were opened.
  */
 export function openingTime(
-  { openedAt, seenAt }: Pick<TrackedVoteRequest, "openedAt" | "seenAt">,
+  {
+    openedAt,
+    seenAt,
+    phase,
+    openUntil,
+  }: Pick<TrackedVoteRequest, "openedAt" | "seenAt"> &
+    Partial<Pick<TrackedVoteRequest, "phase" | "openUntil">>,
   since: number | undefined,
 ): number | undefined {
-  const isListedLater = seenAt !== undefined && seenAt > (since ?? 0) + BASELINE_MS;
+  // A request that had long ended when it was first listed is old.
+  const isOld = phase === "ignored" && openUntil === undefined;
+  const isListedLater = !isOld && seenAt !== undefined && seenAt > (since ?? 0) + BASELINE_MS;
   return isListedLater ? seenAt : (openedAt ?? undefined);
 }
 

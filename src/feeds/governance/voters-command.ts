@@ -5,6 +5,7 @@ import {
   InteractionContextType,
   PermissionFlagsBits,
 } from "discord-api-types/v10";
+import { hasTopic } from "../../delivery/feed.js";
 import { commitWithin, ownerOf } from "../../delivery/limits.js";
 import type { FeedServices } from "../../delivery/module.js";
 import { type ActingCommand, OTHER_VERSION } from "../../discord/command.js";
@@ -19,7 +20,7 @@ import { digest } from "../../util/digest.js";
 import { PersonError } from "../../util/person-error.js";
 import { type Representative, representatives } from "./collections.js";
 import { definition as governance } from "./definition.js";
-import { missingIn } from "./topics.js";
+import { missingIn, topics } from "./topics.js";
 
 /** Maximum number of super validators with representatives in a server. */
 export const MAX_MAPPED = 40;
@@ -80,9 +81,9 @@ async function chosenVoter({ options }: ChatInputCommandInteraction, services: F
 
 /** Returns the ids of a server's channels whose reminders ping representatives. */
 async function pingingChannels({ subscriptions }: FeedServices, guildId: string): Promise<string[]> {
-  const all = await subscriptions.all();
+  const all = await subscriptions.activeIn(guildId, governance.name);
   return all
-    .filter((each) => each.feed === governance.name && each.guildId === guildId && missingIn(each) === "ping")
+    .filter((each) => missingIn(each) === "ping" && hasTopic(each, { topics }, "reminders"))
     .map(({ channelId }) => channelId);
 }
 
@@ -171,14 +172,11 @@ async function remove(
 ): Promise<MessagePayload> {
   const ownRepresentatives = await ownOf(services, serverOf(interaction));
   const typedName = interaction.options.getString(SV, true).trim().toLowerCase();
-  const voter = await chosenVoter(interaction, services).catch((error: unknown) => {
-    // A super validator that no longer votes can still be removed by its name.
-    const knownByName = ownRepresentatives.find(([, { aliases }]) =>
-      aliases.some((alias) => alias.toLowerCase() === typedName),
-    );
-    if (!knownByName) throw error;
-    return knownByName[1];
-  });
+  // The name in `/voters list` counts first: that of a former super validator may be part of another's.
+  const knownByName = ownRepresentatives.find(([, { name, aliases }]) =>
+    [name, ...aliases].some((each) => each.toLowerCase() === typedName),
+  );
+  const voter = knownByName?.[1] ?? (await chosenVoter(interaction, services));
   const foundOnes = ownRepresentatives.filter(([, each]) => isSameVoter(each, voter));
   if (foundOnes.length === 0)
     throw new PersonError(

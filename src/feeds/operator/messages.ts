@@ -44,16 +44,18 @@ export const titleOf = ({ kind, endedAt }: Trouble): string =>
 
 /** Returns the current content of a problem's message. */
 export function troubleView(trouble: Trouble, mark: string): View {
-  const { kind, since, endedAt, details } = trouble;
+  const { kind, since, endedAt, seenAt, details } = trouble;
+  // It counts as over a while after it was last seen.
+  const lastAt = Math.max(since, Math.min(endedAt ?? seenAt, seenAt));
   const isOver = endedAt !== undefined;
   return {
     tone: isOver ? "good" : "warning",
     notification: isOver
-      ? md`✅ Over: “${WORDS[kind].title}” (lasted ${roughly(Math.max(0, endedAt - since))})`
+      ? md`✅ Over: “${WORDS[kind].title}” (lasted ${roughly(lastAt - since)})`
       : md`For the operator: ${WORDS[kind].title.charAt(0).toLowerCase()}${WORDS[kind].title.slice(1)}`,
     body: [
       isOver
-        ? md`From ${timestamp(since, "f")} to ${timestamp(endedAt, "f")}.`
+        ? md`From ${timestamp(since, "f")} to ${timestamp(lastAt, "f")}.`
         : md`Since ${timestampWithAge(since)}.`,
       ...(isOver ? [] : [WORDS[kind].body]),
       ...details.map((line) => md`- ${code(cut(line, 150))}`),

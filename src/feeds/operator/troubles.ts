@@ -136,7 +136,9 @@ export function compareTroubles(
   }
   for (const [kind, details] of found) {
     if (openKinds.has(kind) || details === undefined) continue;
-    const trouble = { channelId, kind, since: now, seenAt: now, details: [...details], revision: 0 };
+    // The explorer counts as away only after a while.
+    const since = kind === "explorer" ? now - AWAY_MS : now;
+    const trouble = { channelId, kind, since, seenAt: now, details: [...details], revision: 0 };
     begun.set(troubleId(trouble), trouble);
   }
   return { begun, changed: changedTroubles, forgotten };

@@ -109,10 +109,18 @@ function finish(
   }
   if (rounds.number <= roundThen) return { next: known };
   // Rounds may have advanced for hours before the bot read one.
-  if (known.isLate) return { next: over };
+  const isLate = known.isLate ? { isLate: true } : {};
   return {
     next: over,
-    news: { kind: "advancing", subject, upgradeAt, freezeAt, round: rounds.number, at: rounds.seenAt },
+    news: {
+      kind: "advancing",
+      subject,
+      upgradeAt,
+      freezeAt,
+      round: rounds.number,
+      at: rounds.seenAt,
+      ...isLate,
+    },
   };
 }
 

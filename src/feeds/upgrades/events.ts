@@ -25,7 +25,14 @@ const upgradeEventSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("cancelled"), ...upgradeFields }),
   z.object({ kind: z.literal("reminder"), ...upgradeFields, step: z.enum(STEPS) }),
   /** The rounds have advanced for the first time after the upgrade time. */
-  z.object({ kind: z.literal("advancing"), ...upgradeFields, round: z.number(), at: timestampSchema }),
+  z.object({
+    kind: z.literal("advancing"),
+    ...upgradeFields,
+    round: z.number(),
+    at: timestampSchema,
+    /** True if rounds may have advanced before the bot read the first one. */
+    isLate: z.boolean().optional(),
+  }),
   z.object({ kind: z.literal("still"), subject: z.string(), round: z.number(), since: timestampSchema }),
   z.object({
     kind: z.literal("moving"),

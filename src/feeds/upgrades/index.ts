@@ -80,7 +80,7 @@ const definition: FeedDefinition = {
 
   async lastRead(state) {
     const open = [...(await state.open(upgrades).list()).values()].find(
-      ({ endedAt }) => endedAt === undefined,
+      ({ endedAt, upgradeAt }) => endedAt === undefined && upgradeAt > Date.now(),
     );
     return open ? md`Next upgrade: ${timestampWithAge(open.upgradeAt)}.` : NOT_SCHEDULED;
   },

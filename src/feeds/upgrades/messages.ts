@@ -119,7 +119,9 @@ function scheduleNews(event: ScheduleEvent, now: number): Markdown {
     case "cancelled":
       return md`⚪ Network upgrade of ${upgradeDay(upgradeAt)} cancelled`;
     case "advancing":
-      return md`🟢 Rounds advance again after the time of the network upgrade`;
+      return event.isLate
+        ? md`🟢 Rounds advance after the time of the network upgrade`
+        : md`🟢 Rounds advance again after the time of the network upgrade`;
     case "reminder": {
       if (event.step === "upgrade")
         return now - upgradeAt < PASSED_MS

@@ -19,6 +19,7 @@ type Step = readonly [hours: number, decision: UpgradeDecision | undefined, roun
 
 function wordsOf(event: UpgradeEvent): string {
   if (event.kind === "reminder") return `${event.step} before ${(event.upgradeAt - UPGRADE) / HOUR} h`;
+  if (event.kind === "advancing" && event.isLate) return "late advancing";
   return event.kind === "moved" ? `moved to ${(event.upgradeAt - UPGRADE) / HOUR} h` : event.kind;
 }
 
@@ -67,14 +68,14 @@ describe("an upgrade", () => {
       ],
     ],
     [
-      "is not said to be over if the bot was away, and rounds may have begun before",
+      "is over with the next round also if the bot was away, and rounds may have begun before",
       [
         [-1, A, 9],
         [5, A, 30],
         [5.2, A, 31],
         [5.4, A, 32],
       ],
-      ["-1: scheduled", "5: upgrade before 0 h"],
+      ["-1: scheduled", "5: upgrade before 0 h", "5.2: late advancing"],
     ],
     [
       "is not said to be over while no round begins",
