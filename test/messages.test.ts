@@ -103,13 +103,14 @@ const NOT_SHOWN: readonly string[] = [
 
 /** Beginnings of sentences that no scene shows, because they need a state that is rare, or that one sandbox does not have. */
 const RARE: readonly string[] = [
+  "Explorer data from …; press Refresh to update",
   "🟢 Rounds advance after the time of the network upgrade",
   "⚠️ Can't test …: it's paused.",
   "There are more super validators now, so more votes are neede",
   "You aren't watching anything on this network. \\`/watch list\\",
   "You'll be told of each after … without a report, and after t",
   "❌ Rejected by the votes",
-  "🔴 …; you'll be told after …",
+  "🟡 …; you'll be told after …",
   "🛠️ The time of the network upgrade has passed: …",
   " The version of … is unknown.",
   "How ready the network is can't be said: no validator's versi",

@@ -9,12 +9,13 @@ import { type MissingVotes, notVoted, type Voter, votersIn } from "./votes.js";
 const MAX_PAGES = 10;
 
 /**
- * Returns the super validators that have voted recently. Stops after `wanted` of them. `undefined` if some votes cannot be read.
+ * Returns the super validators that have voted recently, and if these are all votes there are. Stops after `wanted` of them.
+ * `undefined` if some votes cannot be read.
  */
-export const readVoters = async (
+const readVoters = async (
   explorer: Explorer,
   wanted: number,
-): Promise<readonly Voter[] | undefined> => {
+): Promise<{ readonly voters: readonly Voter[]; readonly isWhole: boolean } | undefined> => {
   const votesRead = await ifAnswered(
     readPages(
       "votes",
@@ -23,7 +24,9 @@ export const readVoters = async (
       MAX_PAGES,
     ),
   );
-  return votesRead && !votesRead.problem ? votersIn(votesRead.data) : undefined;
+  return votesRead && !votesRead.problem
+    ? { voters: votersIn(votesRead.data), isWhole: votesRead.complete }
+    : undefined;
 };
 
 /** Returns the voters that are no longer super validators. */
@@ -48,13 +51,19 @@ export async function readMissing(
   // The vote of a former super validator may be in the tally. Then a current one's vote is missing, although none is pending.
   if (pending === 0 && (await formerAmong(voted)).length === 0) return { voters: [], unknown: 0, voted };
   const count = yes + no + pending;
-  const firstVoters = await readVoters(explorer, count);
-  if (!firstVoters) return null;
-  const former = await formerAmong(firstVoters);
-  if (former.length === 0) return notVoted(castVotes, firstVoters, pending);
+  const first = await readVoters(explorer, count);
+  if (!first) return null;
+  const former = await formerAmong(first.voters);
   // Read more voters: the successors may have voted only on older pages.
-  const voters = await readVoters(explorer, count + former.length);
-  return voters ? notVoted(castVotes, voters, pending, await formerAmong(voters)) : null;
+  const all = former.length === 0 ? first : await readVoters(explorer, count + former.length);
+  if (!all) return null;
+  const missing = notVoted(
+    castVotes,
+    all.voters,
+    pending,
+    former.length === 0 ? [] : await formerAmong(all.voters),
+  );
+  return missing && { ...missing, isLately: !all.isWhole };
 }
 
 /**

@@ -97,6 +97,8 @@ export interface MissingVotes {
   readonly voters: readonly Voter[];
   /** Number of others that only the tally contains, because they have never voted. */
   readonly unknown: number;
+  /** True if the others may have voted before the votes that were read. */
+  readonly isLately?: boolean;
   /** Super validators that have voted. */
   readonly voted: readonly Voter[];
 }

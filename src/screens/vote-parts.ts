@@ -184,12 +184,10 @@ const MAX_MISSING = 700;
 /** Returns the line about missing votes. @param missing null if they could not be determined */
 export const missingLine = (missing: MissingVotes | null, { called }: Pick<Names, "called">): Markdown => {
   if (missing === null) return md`-# I couldn't read who hasn't voted yet.`;
-  const { voters, unknown } = missing;
+  const { voters, unknown, isLately } = missing;
   if (voters.length + unknown === 0) return md`Everyone has voted.`;
-  const others =
-    unknown > 0
-      ? [unknown === 1 ? "1 that has never voted before" : `${unknown} that have never voted before`]
-      : [];
+  const has = unknown === 1 ? "1 that has" : `${unknown} that have`;
+  const others = unknown > 0 ? [isLately ? `${has} not voted lately` : `${has} never voted before`] : [];
   return md`⬛ **Not voted yet:** ${cut([...voters.map(({ name }) => called(name)), ...others].join(", "), MAX_MISSING)}`;
 };
 

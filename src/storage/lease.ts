@@ -15,6 +15,8 @@ export interface Lease {
   readonly epoch: number;
   /** Returns the time until which the lease is certainly held, by this process's clock, epoch ms. */
   validUntil(): number;
+  /** Called when a commit fails because the epoch is no longer the holder's. */
+  readonly onFenced?: () => void;
 }
 
 /**
@@ -65,22 +67,15 @@ export const together = (works: readonly LeasedWork[]): LeasedWork => ({
   },
 });
 
-/**
- * Returns the same state, in which every commit fails after another process has taken over.
- * @param onLost called when a commit fails for that reason
- */
-export function leased(
-  state: State,
-  { epoch }: { readonly epoch: number },
-  onLost: () => void = () => {},
-): LeasedState {
+/** Returns the same state, in which every commit fails after another process has taken over. */
+export function leased(state: State, { epoch, onFenced }: Pick<Lease, "epoch" | "onFenced">): LeasedState {
   const holder = { epoch };
   return {
     ...state,
     async commit(writes) {
       if (await state.commit([state.open(leases).expect(NAME, holder), ...writes])) return true;
       if ((await state.open(leases).get(NAME))?.epoch === epoch) return false;
-      onLost();
+      onFenced?.();
       throw new LeaseLost("Another process does the background work");
     },
   };
@@ -171,6 +166,7 @@ export function compete(
   let isHeld = false;
   /** True if the epoch is no longer this process's, although it holds the lease. It must be taken again. */
   let isFenced = false;
+  let heldEpoch: number | undefined;
   let stopped = false;
 
   const failureNotice = createNotice<unknown>(
@@ -208,11 +204,16 @@ export function compete(
       isHeld = true;
       isFenced = false;
       log.info({ epoch }, "Took the lease; starting the background work");
-      const lease = { epoch, validUntil: () => Date.now() + validUntil - steady() };
-      const onLost = () => {
-        isFenced = true;
+      heldEpoch = epoch;
+      const lease = {
+        epoch,
+        validUntil: () => Date.now() + validUntil - steady(),
+        onFenced() {
+          // A late commit of an earlier epoch says nothing about this one.
+          isFenced ||= epoch === heldEpoch;
+        },
       };
-      await work.start(leased(state, lease, onLost), lease);
+      await work.start(leased(state, lease), lease);
     } catch (error) {
       isHeld = false;
       validUntil = Number.NEGATIVE_INFINITY;

@@ -26,7 +26,12 @@ const openClient = (url: string) =>
   createClient({
     url,
     disableOfflineQueue: true,
-    socket: { connectTimeout: 5_000, reconnectStrategy: (tries) => Math.min(100 * 2 ** tries, 3_000) },
+    // The timeout ends a handshake without an answer. Pings keep any other connection from idling that long.
+    socket: {
+      connectTimeout: 5_000,
+      socketTimeout: 12_000,
+      reconnectStrategy: (tries) => Math.min(100 * 2 ** tries, 3_000),
+    },
   });
 
 /** The client of @redis/client, as exported by @keyv/redis. */
@@ -135,10 +140,11 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
     unanswered = 0;
   };
   const watching = setInterval(() => {
-    if (!client.isOpen) return;
+    // The client connects again by itself, and a handshake that hangs ends with the socket's timeout.
+    if (!client.isReady) return heard();
     unanswered += 1;
     // An error is an answer, too.
-    if (client.isReady) client.ping().then(heard, heard);
+    client.ping().then(heard, heard);
     if (unanswered <= MAX_UNANSWERED) return;
     heard();
     beginFailure("Redis does not answer");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { TrackedVoteRequest } from "../../src/feeds/governance/collections.js";
 import { createStageChecks } from "../../src/feeds/governance/stages.js";
-import { DAY, HOUR } from "../../src/util/units.js";
+import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 import { NOW, tracked } from "./vote-requests.js";
 
 /** Returns the changes and events of one poll at NOW for a request. */
@@ -85,9 +85,10 @@ describe("the passing of time", () => {
     ["enough had voted, just then", 9, 0, { hasExpired: false }],
     ["enough had voted, and votes were seen an hour later", 9, HOUR + 1, {}],
     ["too few had voted, just then", 3, 0, {}],
-  ])("records at the quorum date that %s", async (_, yes, ms, expected) => {
+    ["enough have voted now, and too few had in an earlier poll", 9, 20 * MINUTE, {}, "expired"],
+  ])("records at the quorum date that %s", async (_, yes, ms, expected, stage = "voting") => {
     const dates = { voteBefore: NOW - ms, targetEffectiveAt: NOW + DAY };
-    const { next } = await check(tracked({ yes, no: 0, pending: 13 - yes, seenAt: 0 }, dates));
+    const { next } = await check(tracked({ yes, no: 0, pending: 13 - yes, seenAt: 0, stage }, dates));
     const { hasExpired } = next ?? {};
     expect(hasExpired === undefined ? {} : { hasExpired }).toEqual(expected);
   });

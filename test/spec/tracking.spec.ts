@@ -396,6 +396,11 @@ describe("tallyOf", () => {
     ["an unconfirmed change of a vote", { votes: votes(5, 1), unconfirmedVotes: { sv0: false } }, [3, 1, 9]],
     ["more votes than there are voters", { votes: votes(14, 1) }, [14, 1, 0]],
     ["an unknown count", { votes: votes(2, 0), yes: null, no: null, pending: null }, [2, 0, null]],
+    [
+      "an unknown count whose votes are read again",
+      { votes: votes(2, 0), yes: null, no: null, pending: null, needsDetail: true },
+      [2, 0, null],
+    ],
     ["an unknown count of a tally", { votes: votes(3, 1), yes: null, no: null, pending: 9 }, [3, 1, 9]],
     ["an unknown count and no known votes", { votes: {}, yes: null, no: null, pending: 9 }, [null, null, 9]],
   ] as const)("handles %s", (_, given, [yes, no, pending]) => {

@@ -12,6 +12,7 @@ import {
   LEASE_KEY,
   type Lease,
   type LeasedState,
+  leased,
   leases,
 } from "../../src/storage/lease.js";
 import { connectRedis, type Redis } from "../../src/storage/redis.js";
@@ -135,9 +136,10 @@ describeWithRedis("the state in Redis", () => {
     const epochs: number[] = [];
     let leasedState: LeasedState | undefined;
     const work = {
-      start: async (given: LeasedState, { epoch }: Lease) => {
-        leasedState = given;
-        epochs.push(epoch);
+      // Like the background work, which makes a leased state of its own.
+      start: async (_: LeasedState, lease: Lease) => {
+        leasedState = leased(state, lease);
+        epochs.push(lease.epoch);
       },
       stop: async () => {},
     };

@@ -83,7 +83,11 @@ export function compareReading(
  * Reads all validators. `undefined` if they cannot be read, or if the explorer is too far behind to tell who
  * is silent.
  */
-async function readValidators(explorer: Explorer, state: State): Promise<ValidatorReading | undefined> {
+async function readValidators(
+  explorer: Explorer,
+  state: State,
+  now: () => number,
+): Promise<ValidatorReading | undefined> {
   const pages = await ifAnswered(
     readPages(
       "validators",
@@ -99,8 +103,9 @@ async function readValidators(explorer: Explorer, state: State): Promise<Validat
   const intervalOf = await readIntervals(state);
   const isBehind = pages.fetchedAt - newestReport > BEHIND_MS + intervalOf(null).ms;
   const isChanging = (await readNetworkRhythm(state))?.changing !== undefined;
-  const rounds = await readRounds(state, pages.fetchedAt);
-  const isUnclear = isBehind || isChanging || isStillOrSettling(rounds, intervalOf(null).ms, pages.fetchedAt);
+  // The list may come from the cache, and the rounds are newer.
+  const rounds = await readRounds(state, now());
+  const isUnclear = isBehind || isChanging || isStillOrSettling(rounds, intervalOf(null).ms, now());
   if (rows.length === 0 || isUnclear) return undefined;
   return {
     rows,
@@ -117,10 +122,14 @@ async function readValidators(explorer: Explorer, state: State): Promise<Validat
 const BASELINE_READINGS = 3;
 
 /** Reads all validators until a reading finds no further one. `undefined` as for `readValidators`. */
-async function readBaseline(fresh: Explorer, state: State): Promise<ValidatorReading | undefined> {
+async function readBaseline(
+  fresh: Explorer,
+  state: State,
+  now: () => number,
+): Promise<ValidatorReading | undefined> {
   const found = new Map<string, ValidatorSummary>();
   for (let count = 1; ; count += 1) {
-    const reading = await readValidators(fresh, state);
+    const reading = await readValidators(fresh, state, now);
     if (!reading) return undefined;
     const foundBefore = found.size;
     for (const row of reading.rows) found.set(keyOf(row), row);
@@ -159,7 +168,7 @@ export function createRecorder(explorer: Explorer, fresh: Explorer, state: State
     async record(): Promise<readonly Write[]> {
       const known = await readChronicle(state);
       if (known && ageOf(known.readAt, now()) < RECORD_MS) return [];
-      const reading = await (known ? readValidators(explorer, state) : readBaseline(fresh, state));
+      const reading = await (known ? readValidators(explorer, state, now) : readBaseline(fresh, state, now));
       if (!reading || reading.at <= (known?.readAt ?? 0)) return [];
       const { next, happened } = compareReading(known, reading);
       const ids = happened.map(

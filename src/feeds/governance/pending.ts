@@ -11,7 +11,6 @@ import { flatten } from "../../ledger/configuration.js";
 import { type Value, valueText } from "../../ledger/units.js";
 import { shortWindow, standingOf } from "../../ledger/vote-phase.js";
 import { actionIn, readDetail } from "../../ledger/vote-requests.js";
-import { neededFor } from "../../ledger/vote-rules.js";
 import { votesIn } from "../../ledger/votes.js";
 import { cut } from "../../text/plain.js";
 import { digest } from "../../util/digest.js";
@@ -31,12 +30,14 @@ interface PendingDeps {
   /** Returns fresh readings only. */
   readonly explorer: Explorer;
   readonly requests: TrackedVoteRequests;
+  /** Returns the number of super validators, for tallies that do not contain it. */
+  readonly superValidators: () => Promise<number | undefined>;
   readonly names: Names;
   readonly now: () => number;
 }
 
 /** Creates the checks that read single requests for votes and changes of the action. */
-export function createPendingChecks({ explorer, requests, names, now }: PendingDeps) {
+export function createPendingChecks({ explorer, requests, superValidators, names, now }: PendingDeps) {
   /** Reads votes until those on the wanted requests are complete. */
   const readVotes = (wanted: readonly TrackedVoteRequest[]): Promise<Reading<readonly Vote[]>> =>
     readPages(
@@ -87,9 +88,14 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
   };
 
   /** True if the times of the votes show that enough had voted by the quorum date. The explorer was behind at that time. */
-  const wasInTime = (request: TrackedVoteRequest, { rawPayload }: VoteRequestDetail): boolean => {
+  const wasInTime = async (
+    request: TrackedVoteRequest,
+    { rawPayload }: VoteRequestDetail,
+  ): Promise<boolean> => {
+    const needed = await neededForTracked(request, superValidators);
     const dated = { ...toVoteRequest(request), votes: votesIn(rawPayload) };
-    return standingOf(dated, neededFor(dated, undefined), now()).phase !== "expired";
+    const { phase } = standingOf(dated, needed, now());
+    return needed !== undefined && phase !== "expired" && phase !== "ended";
   };
 
   /** Compares the action in the details, which the list does not contain. */
@@ -160,7 +166,8 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
           const { unconfirmedAction: _, ...rest } = next;
           next = { ...rest, ...action, ...(unconfirmedAction ? { unconfirmedAction } : {}) };
         }
-        const isSaved = request.hasExpired === true && detail != null && wasInTime(request, detail);
+        if (request.hasExpired === true) isAnswered &&= detail !== undefined;
+        const isSaved = request.hasExpired === true && detail != null && (await wasInTime(request, detail));
         if (isSaved) next = { ...next, hasExpired: false };
         const isMoved = isSaved || !isDeepStrictEqual(tallyOf(next), tallyOf(request));
         next = { ...next, revision: next.revision + (isMoved ? 1 : 0) };
@@ -170,10 +177,7 @@ export function createPendingChecks({ explorer, requests, names, now }: PendingD
     },
 
     /** Finds reminders that are due. Missing votes are read when a reminder is sent. */
-    async checkReminders(
-      subscribed: readonly Subscription[],
-      superValidators: () => Promise<number | undefined>,
-    ): Promise<ReadFindings> {
+    async checkReminders(subscribed: readonly Subscription[]): Promise<ReadFindings> {
       const learntRequests = new Map<string, TrackedVoteRequest>();
       const events: GovernanceEvent[] = [];
       for (const [key, request] of await requests.all()) {

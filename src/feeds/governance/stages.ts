@@ -54,7 +54,9 @@ function advance(
   const isPast = voteBefore !== null && now >= voteBefore;
   const isSettled = isPast && now - voteBefore > SETTLED_MS;
   const isEnough = needed !== undefined && castIn({ yes, no }) >= needed;
-  const hadQuorum = isPast && !isSettled && isEnough && targetEffectiveAt !== null;
+  // If an earlier poll saw too few votes, the times of the votes decide.
+  const wasEnough = isEnough && known.stage !== "expired";
+  const hadQuorum = isPast && !isSettled && wasEnough && targetEffectiveAt !== null;
   const expiredNow = phase === "expired" && isSettled ? true : undefined;
   const expired = isPast ? (hasExpired ?? (hadQuorum ? false : expiredNow)) : undefined;
   const nextRequest: TrackedVoteRequest = {

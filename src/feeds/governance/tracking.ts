@@ -220,7 +220,8 @@ export function tallyOf(request: TrackedVoteRequest): Tally {
   const additionalVotes = isCounted ? castIn(countedVotes) - castIn({ yes, no }) : 0;
   // Until the votes are read again, one of them may have been changed.
   const isUnsure =
-    Object.keys(unconfirmedVotes ?? {}).length > 0 || (needsDetail === true && additionalVotes === 0);
+    Object.keys(unconfirmedVotes ?? {}).length > 0 ||
+    (isCounted && needsDetail === true && additionalVotes === 0);
   if (isUnsure || additionalVotes < 0 || (!isCounted && knownVotes.length === 0)) return { yes, no, pending };
   return { ...countedVotes, pending: pending && Math.max(0, pending - additionalVotes) };
 }

@@ -87,7 +87,13 @@ export function createGovernanceWatch({
   now,
 }: GovernanceWatchDeps) {
   const readTimes = state.open(progress);
-  const { checkPending, checkReminders } = createPendingChecks({ explorer, requests, names, now });
+  const { checkPending, checkReminders } = createPendingChecks({
+    explorer,
+    requests,
+    superValidators,
+    names,
+    now,
+  });
   const checkStages = createStageChecks({ requests, superValidators, now });
   const { findVanished, findOld } = createClosings({ explorer, requests, now });
 
@@ -249,7 +255,7 @@ export function createGovernanceWatch({
     hasWaited = !hasWaited && !isTimely(completeAt, now());
     if (hasWaited) return "partial";
     yield* settle(await checkStages());
-    yield* settle(await checkReminders(subscribedChannels, superValidators));
+    yield* settle(await checkReminders(subscribedChannels));
     return done ? "done" : "partial";
   };
 }

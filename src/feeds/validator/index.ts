@@ -202,7 +202,7 @@ const definition: FeedDefinition = {
     const words = md`last report ${timestamp(seenAt)}; ${rhythmWords(interval)}`;
     // A person may want to be told later than after two missed reports.
     return isSilent && own.standing !== "silent"
-      ? md`🔴 ${words}; you'll be told after ${spanWords(own.afterMs)}`
+      ? md`🟡 ${words}; you'll be told after ${spanWords(own.afterMs)}`
       : md`🟢 ${words}`;
   },
 };
@@ -303,7 +303,7 @@ export const validator: FeedModule = {
         membersOf: (subject) => membersOf(subject, directory),
         isListed: (party) => directory.entry("validator", party) !== undefined,
         lastListed: (party) =>
-          directory.entry("validator", party) ? directory.changedAt("validator") : undefined,
+          directory.entry("validator", party) ? directory.readAt("validator") : undefined,
         lastReport: (party) => directory.entry("validator", party)?.seenAt ?? undefined,
         survey: directory.versions,
         nextUpgrade: () => directory.upgrade()?.upgradeAt,
