@@ -179,6 +179,12 @@ export function fixed(decimal: string | number, digits: number): string {
   return isZero(String(decimal)) ? text.replace("-", "") : grouped(decimal, digits);
 }
 
+/** Returns a share in whole percent. Only a complete share is 100, and only an empty one is 0. */
+export const percentOf = (part: number, whole: number): number =>
+  part === 0 || part === whole
+    ? Math.round((100 * part) / whole)
+    : Math.min(99, Math.max(1, Math.round((100 * part) / whole)));
+
 /** Returns a share in percent: "62.3%"; a dash if the whole is zero. */
 export const share = (part: number, whole: number): string =>
   whole === 0 ? NOTHING : `${fixed((part / whole) * 100, 1)}%`;

@@ -8,12 +8,12 @@ import { isStillOrSettling, readRounds } from "../../ledger/rounds.js";
 import { surveyVersions } from "../../ledger/versions.js";
 import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
+import { percentOf } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
 import { ageOf, pastTime } from "../../util/clock.js";
 import { digest } from "../../util/digest.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import { type Chronicle, chronicles, type Happening, happenings } from "./collections.js";
-import { percentOf } from "./messages.js";
 
 /** Interval at which the validators are read for the digest, in ms. */
 export const RECORD_MS = 10 * MINUTE;

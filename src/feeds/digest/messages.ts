@@ -4,7 +4,16 @@ import { usdText } from "../../screens/price.js";
 import type { Field, View } from "../../screens/view.js";
 import { ENDED_UNKNOWN, statusText, tallySuffix } from "../../screens/vote-parts.js";
 import { COIN } from "../../text/coin.js";
-import { bold, code, countedWords, join, type Markdown, md, timestamp } from "../../text/markdown.js";
+import {
+  bold,
+  code,
+  countedWords,
+  join,
+  type Markdown,
+  md,
+  percentOf,
+  timestamp,
+} from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 import type { Facts } from "./facts.js";
@@ -30,12 +39,6 @@ function linesOf<T>({ count, named }: Several<T>, toLine: (each: T) => Markdown)
     ...(moreCount > 0 ? [md`• and ${moreCount} more`] : []),
   ];
 }
-
-/** Returns a share in whole percent. Only a complete share is 100, and only an empty one is 0. */
-export const percentOf = (part: number, whole: number): number =>
-  part === 0 || part === whole
-    ? Math.round((100 * part) / whole)
-    : Math.min(99, Math.max(1, Math.round((100 * part) / whole)));
 
 /**
  * Returns an outcome as an emoji and a word.
