@@ -98,6 +98,9 @@ const timeOf = (entry: NamedEntry) =>
 /** Name of a request without a title and an action. */
 const NAMELESS = "Vote request without a title";
 
+/** True if a title says at most the kind of a request, or comes from the directory before its detail was read. */
+const saysNothing = (title: string | null): boolean => title === NAMELESS || isGeneric(title);
+
 const keptSummary = ({ summary, words }: Action): ActionSummary | null =>
   (summary ?? (words === null ? null : [words]))?.map((piece) =>
     typeof piece === "string" ? cut(piece, MAX_PIECE) : piece,
@@ -184,11 +187,11 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
     },
 
     ownName({ identity, title, action }) {
-      if (title !== null && !isGeneric(title)) return title;
+      if (title !== null && !saysNothing(title)) return title;
       const knownSummary = identity === null ? null : summaries.get(identity);
       const summary = action?.summary ?? knownSummary;
       if (summary) return summaryText(summary, calledBy);
-      return toTitle(title) ?? action?.words ?? NAMELESS;
+      return (title === NAMELESS ? null : toTitle(title)) ?? action?.words ?? NAMELESS;
     },
 
     actionOf: (identity) => actions.get(identity) ?? directory.entry("proposal", identity)?.action,
@@ -228,7 +231,7 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
       upgrades.set(identity, upgrade);
       const entry = directory.entry("proposal", identity);
       if (entry) {
-        const name = isGeneric(entry.name) ? names.ownName({ identity, title: entry.name }) : entry.name;
+        const name = saysNothing(entry.name) ? names.ownName({ identity, title: entry.name }) : entry.name;
         directory.add("proposal", { ...entry, name, action: tag, upgrade });
       }
       if (isSame || summary === null) return;

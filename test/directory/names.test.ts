@@ -105,6 +105,16 @@ it("renames a completion entry with a generic name once its summary is known", a
   expect(directory.search(["proposal"], "delta", 1)[0]?.entry.name).toBe("Feature Delta Labs");
 });
 
+it("names a request that had no name in the list once its summary is known", async () => {
+  const { directory, names } = await known([[DELTA, "Delta Labs"]]);
+  const name = names.ownName({ identity: "c1", title: null });
+  expect(name).toBe("Vote request without a title");
+  await directory.replace("proposal", [{ id: "c1", name, active: true }], Date.now());
+  names.learn("c1", feature(DELTA));
+  expect(names.voteRequest({ identity: "c1", title: name })).toBe("Feature Delta Labs");
+  expect(directory.entry("proposal", "c1")?.name).toBe("Feature Delta Labs");
+});
+
 describe("vote requests with the same name", () => {
   const day = Date.UTC(2026, 9, 6, 14, 5);
   const entry = (id: string, more: object = {}) => ({ id, name: "Raise the fee…", active: true, ...more });
