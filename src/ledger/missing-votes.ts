@@ -34,8 +34,8 @@ export type FormerVoters = (voters: readonly Voter[]) => Promise<readonly Voter[
 
 /**
  * Returns the super validators that have not voted on a request. null if that is uncertain: its votes could not be read
- * completely, their number differs from the tally, or not every super validator is known. Offboarded super validators are left
- * out.
+ * completely, their number differs from the tally, or there are more missing voters than the tally says. Offboarded super
+ * validators are left out.
  */
 export async function readMissing(
   explorer: Explorer,

@@ -95,7 +95,7 @@ export const byVoter = <Row extends Vote>(votes: readonly Row[]): ReadonlyMap<st
 /** The super validators that have not voted on a request. */
 export interface MissingVotes {
   readonly voters: readonly Voter[];
-  /** Number of others that only the tally contains, because they have never voted. */
+  /** Number of others that only the tally contains. They have never voted, or not lately (`isLately`). */
   readonly unknown: number;
   /** True if the others may have voted before the votes that were read. */
   readonly isLately?: boolean;
