@@ -44,7 +44,7 @@ function serializeError(error: unknown, depth = 0, isExpected = false): unknown 
   return { type: name, message, code, status, stack, cause: innerError };
 }
 
-/** Minimum length of a secret, in characters. A shorter one is a placeholder, such as "0", and is part of every line. */
+/** Minimum length of a secret, in characters. A shorter key, such as "0" for an explorer without keys, is part of every line. */
 const MIN_SECRET = 4;
 
 /** Returns the forms of a secret that may appear in a log line: plain, escaped in JSON, and encoded in a URL. */

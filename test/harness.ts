@@ -57,7 +57,7 @@ export const explorerConfigOf = ({ url, key }: Pick<SandboxExplorer, "url" | "ke
   variables: { url: "EXPLORER_API_URL", key: "EXPLORER_API_KEY" },
 });
 
-/** Creates the bot's explorer service for a sandbox's explorer, with a cache of its own. */
+/** Creates the bot's explorer service for a sandbox's explorer, with a separate cache. */
 export const newExplorer = (
   sandbox: Pick<SandboxExplorer, "url" | "key">,
   now?: () => number,

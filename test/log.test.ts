@@ -36,7 +36,7 @@ describe("the log", () => {
     for (const line of text.trim().split("\n")) expect(() => JSON.parse(line)).not.toThrow();
   });
 
-  it("stays readable if a key is only a placeholder", () => {
+  it("stays readable if a key has only one character", () => {
     const text = written((log) => log.info({ shard: 0 }, "Ready"), ["0", "y", "e"]);
     expect(JSON.parse(text)).toMatchObject({ shard: 0, msg: "Ready" });
   });

@@ -50,9 +50,9 @@ type CalendarEvent = DocumentOf<ReturnType<typeof defineCalendar>>;
  * those of people and other bots.
  */
 const MAX_EVENTS = 50;
-/** Maximum number of changed events per server and run, and per run. The next run goes on with the others. */
+/** Maximum number of changed events in one run: per server, and in total. The next run continues with the rest. */
 const MAX_CHANGES = 5;
-const MAX_CHANGES_IN_ALL = 200;
+const MAX_TOTAL_CHANGES = 200;
 /** Events that would begin or end sooner than this are not created, in ms. */
 const SOON_MS = 2 * MINUTE;
 /** Delay before a retry after Discord has refused an event, in ms. */
@@ -280,7 +280,7 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
     const runs = [...byGuild].map(([guildId, own]) => {
       let ownChanges = 0;
       const mayChange = () => {
-        if (ownChanges >= MAX_CHANGES || changes >= MAX_CHANGES_IN_ALL) return false;
+        if (ownChanges >= MAX_CHANGES || changes >= MAX_TOTAL_CHANGES) return false;
         ownChanges += 1;
         changes += 1;
         return true;

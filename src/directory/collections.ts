@@ -30,7 +30,7 @@ const entrySchema = z.object({
     })
     .nullable()
     .exactOptional(),
-  /** What the bot saw of an open vote request: since when there are enough yes votes (epoch ms), and whether it has expired. */
+  /** Time when the bot first saw enough yes votes (epoch ms), and whether it saw the request expire. */
   enoughYesAt: timestampSchema.exactOptional(),
   hasExpired: z.boolean().exactOptional(),
   /** When an accepted vote request took or takes effect, epoch ms. */

@@ -102,16 +102,22 @@ describe("a failed delivery", () => {
     await expect.poll(list, { timeout: 10_000 }).not.toContain(channel.id);
   });
 
-  it("is sent to the channel if the thread was deleted, and the subscription stays", async () => {
-    const channel = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "with-threads" });
+  /** Announces a vote request in a new channel with a thread that the bot knows. */
+  const threaded = async (title: string) => {
+    const channel = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: title });
     await harness.discord.driver.ask(owner(), "/subscribe governance", { channel: channel.id, thread: true });
-    const request = harness.explorer.ledger.openVoteRequest({ title: "Threaded." });
+    const request = harness.explorer.ledger.openVoteRequest({ title });
     const thread = await world().until(() => world().read(channel)[0]?.thread, "the thread");
     // Wait until the bot has asked for the thread.
     await world().until(
       () => harness.discord.requests.some(({ path }) => path.endsWith(`${thread.id}/threads`)),
       "it to be known",
     );
+    return { channel, request, thread };
+  };
+
+  it("is sent to the channel if the thread was deleted, and the subscription stays", async () => {
+    const { channel, request, thread } = await threaded("Threaded.");
     world().channels.delete(thread.id);
     harness.explorer.ledger.closeVoteRequest(request, "Rejected");
     await world().until(() => count(channel, "Rejected: Threaded.") === 1, "the outcome", 15_000);
@@ -119,14 +125,7 @@ describe("a failed delivery", () => {
   });
 
   it("keeps the subscription if a person deletes the thread while it is unknown whether it arrived", async () => {
-    const channel = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "more-threads" });
-    await harness.discord.driver.ask(owner(), "/subscribe governance", { channel: channel.id, thread: true });
-    const request = harness.explorer.ledger.openVoteRequest({ title: "Doubtful." });
-    const thread = await world().until(() => world().read(channel)[0]?.thread, "the thread");
-    await world().until(
-      () => harness.discord.requests.some(({ path }) => path.endsWith(`${thread.id}/threads`)),
-      "it to be known",
-    );
+    const { channel, request, thread } = await threaded("Doubtful.");
     const path = new RegExp(`^/channels/${thread.id}/messages$`);
     const failing = { method: "POST", path, times: 1, error: new DiscordError(500, 0, "Error") };
     harness.discord.trap(failing);

@@ -58,7 +58,7 @@ describe("the heartbeat", () => {
     expect(asked()).toBe(0);
   });
 
-  it("takes a state that cannot be read for a stall, and not for an error of its own", async () => {
+  it("treats a state that cannot be read as a stall, and not as an unexpected error", async () => {
     const { heartbeat, asked, looked, logged } = await startBeating(
       (_, response) => void response.end("OK"),
       () => {

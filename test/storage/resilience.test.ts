@@ -136,7 +136,7 @@ describeWithRedis("the state in Redis", () => {
     const epochs: number[] = [];
     let leasedState: LeasedState | undefined;
     const work = {
-      // Like the background work, which makes a leased state of its own.
+      // The background work also creates its leased state itself.
       start: async (_: LeasedState, lease: Lease) => {
         leasedState = leased(state, lease);
         epochs.push(lease.epoch);

@@ -44,7 +44,7 @@ const governanceEventSchema = z.discriminatedUnion("kind", [
     key: z.string(),
     /** `<deadline>:<before>`, both in ms. */
     reminder: z.string(),
-    /** All reminders that became due together. Each subscription gets the last of its own. */
+    /** All reminders that became due together. A subscription gets only the last one that matches its times. */
     due: z.array(z.string()).optional(),
     /** Time when the request was opened, epoch ms. Reminders of a short request are scaled. */
     openedAt: timestampSchema.nullable().optional(),

@@ -61,8 +61,6 @@ export async function readActivity(
   let pages = 0;
   let isWhole = false;
   let isBroken = false;
-  /** Listed parties without a plausible report time. */
-  const untimed = new Set<string>();
 
   const noteRow = (
     party: string | null,
@@ -71,7 +69,7 @@ export async function readActivity(
     const { lastActiveAt: seenAt, active, version } = row;
     if (party === null) return;
     if (seenAt === null || seenAt > now() + AHEAD_MS) {
-      untimed.add(party);
+      presentParties.add(party);
       return;
     }
     const previousRow = seenValidators.get(party);
@@ -95,7 +93,8 @@ export async function readActivity(
       if (!(error instanceof ExplorerError)) throw error;
       isBroken = true;
     });
-  const missingParties = () => watched.filter((party) => !seenValidators.has(party) && !untimed.has(party));
+  const missingParties = () =>
+    watched.filter((party) => !seenValidators.has(party) && !presentParties.has(party));
 
   await readPage();
   while (missingParties().length > FEW && mayReadPage()) await readFurther();
@@ -122,8 +121,6 @@ export async function readActivity(
       if (exists && !exists.problem) (exists.data ? presentParties : absent).add(party);
     }
   }
-
-  for (const party of untimed) presentParties.add(party);
 
   return {
     seen: seenValidators,

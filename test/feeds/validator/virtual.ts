@@ -11,7 +11,7 @@ import { newExplorer, newState } from "../../harness.js";
 export const START = Date.UTC(2026, 10, 26);
 const POLL_MS = 10 * MINUTE;
 
-/** What the network and its explorer do. All times are epoch ms. */
+/** The behaviour of the network and of its explorer. All times are epoch ms. */
 export interface Scenario {
   readonly validators: number;
   /** Numbers of the watched validators. */
@@ -37,7 +37,7 @@ export const regular =
     return offset + Math.floor((now - offset) / ownMs) * ownMs;
   };
 
-/** Polls the validators of a scenario on a clock of its own, over a real HTTP server, from START on. Returns the events. */
+/** Polls the validators of a scenario over a real HTTP server, on a virtual clock that begins at START. Returns the events. */
 export async function play(scenario: Scenario, forMs: number): Promise<(ValidatorEvent & { at: number })[]> {
   let now = START;
   const sandbox = await startSandboxExplorer({
