@@ -384,8 +384,20 @@ export function loadStorageConfig(): StorageConfig {
   return { redisUrl: values.REDIS_URL, dataDir: values.DATA_DIR };
 }
 
+/** @throws {ConfigError} if there is a `.env` that cannot be read */
 function environment(): Environment {
-  const file = existsSync(".env") ? parseEnv(readFileSync(".env", "utf8")) : {};
+  const file = existsSync(".env") ? parseEnv(readEnvFile()) : {};
   const environmentEntries = Object.entries(process.env).filter(([, value]) => value?.trim());
   return { ...file, ...Object.fromEntries(environmentEntries) };
+}
+
+function readEnvFile(): string {
+  try {
+    return readFileSync(".env", "utf8");
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
+    throw new ConfigError([
+      `.env can't be read (${code}). Let the user who runs the bot read this file, or set the variables in the environment`,
+    ]);
+  }
 }

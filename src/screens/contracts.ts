@@ -20,8 +20,9 @@ import {
   jsonFields,
   partiesField,
   partiesIn,
+  partiesOf,
+  partyLines,
   partyMenu,
-  partyName,
   restFile,
   row,
   rowMenu,
@@ -80,20 +81,7 @@ export const contract: Screen<"contract"> = async ({ id }, { explorer }) => {
     body: [md`Contract, created ${timestampWithAge(detail.createdAt)}`],
     fields: [
       { name: "Package", value: code(detail.packageName, 80), inline: true },
-      {
-        name: "Signatories",
-        value:
-          detail.signatories.length === 0
-            ? md`unknown`
-            : join(
-                [
-                  ...detail.signatories.slice(0, 5).map(partyName),
-                  detail.signatories.length > 5 && md`and ${detail.signatories.length - 5} more`,
-                ],
-                "\n",
-              ),
-        inline: true,
-      },
+      { name: "Signatories", value: partyLines(detail.signatories), inline: true },
       ...jsonFields("Arguments", detail.args),
       { name: "Template", value: codeBlock(detail.templateId, 300) },
       { name: "Contract id", value: codeBlock(detail.contractId ?? id) },
@@ -121,9 +109,8 @@ function rolesField(
   single: string | null,
   names: Names,
 ): Field[] {
-  if (parties.length > 0)
-    return [{ name, value: join(parties.slice(0, 4).map(partyName), "\n"), inline: true }];
-  return partiesField(name, single === null ? [] : [single], names);
+  const holders = parties.length === 0 && single !== null ? partiesOf([single], names) : parties;
+  return partiesField(name, holders);
 }
 
 /** Shows a token, by the contract that describes it. */

@@ -12,6 +12,7 @@ import {
   jsonFields,
   partiesField,
   partiesIn,
+  partiesOf,
   partyMenu,
   restFile,
   row,
@@ -101,9 +102,9 @@ export const event: Screen<"event"> = async ({ id }, { explorer, names }) => {
       ...(detail.interfaceId === null
         ? []
         : [{ name: "Interface", value: code(entityOf(detail.interfaceId)), inline: true }]),
-      ...partiesField("Acting", roles[0][1], names),
-      ...partiesField("Signatories", roles[1][1], names),
-      ...partiesField("Observers", roles[2][1], names),
+      ...partiesField("Acting", partiesOf(roles[0][1], names)),
+      ...partiesField("Signatories", partiesOf(roles[1][1], names)),
+      ...partiesField("Observers", partiesOf(roles[2][1], names)),
       ...jsonFields("Arguments", givenArguments),
       ...jsonFields("Result", detail.exerciseResult),
       { name: "Event id", value: codeBlock(detail.eventId ?? id) },

@@ -14,7 +14,7 @@ import {
 } from "../text/markdown.js";
 import { perObject } from "../util/per-object.js";
 import { address } from "./addresses.js";
-import { extent, namedLine, orNothing, partyName, row, rowMenu } from "./parts.js";
+import { extent, namedLine, orNothing, partiesField, row, rowMenu } from "./parts.js";
 import type { Choice, Field, Menu, Screen } from "./view.js";
 import { AT_CURRENT_PRICE, currentPrice, usdOf } from "./worth.js";
 
@@ -165,9 +165,7 @@ export const party: Screen<"party"> = async ({ id }, { explorer }) => {
         inline: true,
       },
       { name: "Created", value: timestampWithAge(detail.createdAt), inline: true },
-      ...(detail.creator?.partyId
-        ? [{ name: "Created by", value: partyName(detail.creator), inline: true }]
-        : []),
+      ...partiesField("Created by", detail.creator?.partyId ? [detail.creator] : []),
       { name: "Party id", value: codeBlock(detail.partyId ?? id) },
     ],
     readings: types ? [reading, types] : [reading],

@@ -33,7 +33,9 @@ export function namedLine(name: string | null, id: string | null): Markdown {
   return id === null ? md`${brief(name)}` : md`${brief(name)} ${code(fingerprint(id))}`;
 }
 
-export const partyName = (party: PartyRef): Markdown => namedLine(party.accountName, party.partyId);
+type NamedParty = Omit<PartyRef, "imageUrl">;
+
+const partyName = (party: NamedParty): Markdown => namedLine(party.accountName, party.partyId);
 
 /** Formats activity as a sign and a word. null means unknown. */
 export function activity(active: boolean | null): Markdown {
@@ -222,12 +224,21 @@ export async function restFile(
   return file ? [file] : [];
 }
 
-/** Returns a field with up to four parties, and the number of others. */
-export function partiesField(name: string, ids: readonly string[], names: Names): Field[] {
-  if (ids.length === 0) return [];
-  const shownNames = ids.slice(0, 4).map((id) => namedLine(names.party(id), id));
-  const remainingCount = ids.length - shownNames.length;
-  const moreLines =
-    remainingCount > 0 ? [ids.length === MAX_IDS ? md`and many more` : md`and ${remainingCount} more`] : [];
-  return [{ name, value: join([...shownNames, ...moreLines], "\n"), inline: true }];
+/** Number of parties that a list names. */
+const MAX_PARTIES = 5;
+
+/** Lists up to five parties, one a line, and counts the others. */
+export function partyLines(parties: readonly NamedParty[]): Markdown {
+  if (parties.length === 0) return md`unknown`;
+  const moreCount = parties.length - MAX_PARTIES;
+  const more = parties.length === MAX_IDS ? md`and many more` : md`and ${moreCount} more`;
+  return join([...parties.slice(0, MAX_PARTIES).map(partyName), moreCount > 0 && more], "\n");
 }
+
+/** Returns a field with parties, see partyLines; none if there are no parties. */
+export const partiesField = (name: string, parties: readonly NamedParty[]): Field[] =>
+  parties.length === 0 ? [] : [{ name, value: partyLines(parties), inline: true }];
+
+/** Returns the parties with these ids. */
+export const partiesOf = (ids: readonly string[], names: Names): readonly NamedParty[] =>
+  ids.map((partyId) => ({ partyId, accountName: names.party(partyId) }));

@@ -19,7 +19,7 @@ import {
   timestampWithAge,
 } from "../text/markdown.js";
 import { address, type ParametersOf } from "./addresses.js";
-import { agedList, brief, partyMenu, partyName, row, rowMenu } from "./parts.js";
+import { agedList, brief, partyLines, partyMenu, row, rowMenu } from "./parts.js";
 import type { Detour, Screen, View } from "./view.js";
 import { currentPrice, usdOf } from "./worth.js";
 
@@ -95,8 +95,6 @@ export const transfers: Screen<"transfers"> = async ({ order, page }, { explorer
   });
 };
 
-/** Maximum number of senders or receivers to list. */
-const MAX_PARTIES = 5;
 /** Maximum number of requests to find a transfer. New transfers move it down the list. */
 const MAX_REQUESTS = 3;
 
@@ -123,20 +121,10 @@ export const transfer: Screen<"transfer"> = async (parameters, { explorer }): Pr
   if (!reading)
     return {
       to: address("event", { id }),
-      note: md`-# The explorer no longer lists this transfer here, so this is its ledger event.`,
+      note: md`-# The explorer's list didn't return this transfer, so this is its ledger event.`,
     };
   const shownTransfer = reading.data;
   const currentUsd = await priceFor(explorer, [shownTransfer]);
-  const parties = (list: readonly PartyRef[]) =>
-    list.length === 0
-      ? md`unknown`
-      : join(
-          [
-            ...list.slice(0, MAX_PARTIES).map(partyName),
-            list.length > MAX_PARTIES && md`and ${list.length - MAX_PARTIES} more`,
-          ],
-          "\n",
-        );
   return {
     title: md`${amountOf(shownTransfer, currentUsd, coins)}`,
     tone: "neutral",
@@ -145,8 +133,8 @@ export const transfer: Screen<"transfer"> = async (parameters, { explorer }): Pr
       join([timestampWithAge(shownTransfer.createdAt), kindOf(shownTransfer)], " · "),
     ],
     fields: [
-      { name: "From", value: parties(shownTransfer.senders), inline: true },
-      { name: "To", value: parties(shownTransfer.receivers), inline: true },
+      { name: "From", value: partyLines(shownTransfer.senders), inline: true },
+      { name: "To", value: partyLines(shownTransfer.receivers), inline: true },
       { name: "Fee", value: coins(shownTransfer.fee), inline: true },
       ...(shownTransfer.amuletPrice === null
         ? []

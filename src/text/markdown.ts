@@ -234,7 +234,9 @@ export function aboutUsd(usd: number | null): string | null {
   if (usd === 0) return "$0";
   // More than all the money there is: the amount is wrong, and its digits would push other rows out.
   if (usd >= 1e15) return "over $1,000 trillion";
-  return usd < 0.01 ? "under $0.01" : `about $${fixed(usd, usd < 100 ? 2 : 0)}`;
+  const size = Math.abs(usd);
+  if (size < 0.01) return "under $0.01";
+  return `about ${usd < 0 ? "-" : ""}$${fixed(size, size < 100 ? 2 : 0)}`;
 }
 
 /** Formats an amount of Canton Coin. */

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createClient } from "@keyv/redis";
@@ -13,14 +13,17 @@ import { describeWithRedis } from "../needs.js";
 const DOCTOR = fileURLToPath(new URL("../../dist/src/doctor.js", import.meta.url));
 
 /** Runs the built doctor in a new process, like an operator does. */
-function run(
+const run = (env: Record<string, string>, ...given: readonly string[]) => runIn(newDataDir(), env, given);
+
+function runIn(
+  cwd: string,
   env: Record<string, string>,
-  ...given: readonly string[]
+  given: readonly string[] = [],
 ): Promise<{ code: number | null; said: string; printed: string }> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [DOCTOR, ...given], {
       env: { PATH: process.env.PATH ?? "", ...env },
-      cwd: newDataDir(),
+      cwd,
     });
     let [said, printed] = ["", ""];
     child.stdout.on("data", (chunk: Buffer) => {
@@ -89,6 +92,14 @@ describe("the doctor", () => {
       code: 1,
       said: expect.stringContaining("✖ Settings: EXPLORER_API_URL is missing"),
     });
+    const folder = newDataDir();
+    mkdirSync(join(folder, ".env"));
+    const unreadable = await runIn(folder, env);
+    expect(unreadable).toMatchObject({
+      code: 1,
+      said: expect.stringContaining("✖ Settings: .env can't be read (EISDIR). Let the user"),
+    });
+    expect(unreadable.said).not.toContain("    at ");
   });
 
   it("checks all endpoints, and writes a report to a new file", async () => {

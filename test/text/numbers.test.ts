@@ -98,7 +98,7 @@ describe("a number in a column", () => {
   });
 
   it("shows USD as approximate", () => {
-    expect([168.4, 99.994, 0.5, 0.004, 0, null, 1_234_567].map(aboutUsd)).toEqual([
+    expect([168.4, 99.994, 0.5, 0.004, 0, null, 1_234_567, -76.2, -0.004].map(aboutUsd)).toEqual([
       "about $168",
       "about $99.99",
       "about $0.50",
@@ -106,6 +106,8 @@ describe("a number in a column", () => {
       "$0",
       null,
       "about $1,234,567",
+      "about -$76.20",
+      "under $0.01",
     ]);
   });
 });
