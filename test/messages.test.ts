@@ -153,7 +153,7 @@ const RARE: readonly string[] = [
   "New subscriptions are about **…**. \\`/settings\\` changes the",
   "No news, but some data is missing.",
   "No validator had reported since …. Alerts are on again.",
-  "Nothing happened between … and ….",
+  "No news between … and ….",
   "Nothing is open at the moment.",
   "Nothing is set up yet. Pick something to add.",
   "Outages and new validators are included from … on.",

@@ -248,13 +248,13 @@ export const judgeDigestFacts: Judge = function* (of, evidence) {
       const isPartial = /more(\\n|$)|aren't included|are included|couldn't read/.test(digest.text);
       if (missed && !isPartial && !isChanging)
         problems.push(`Node ${missed.validator} was silent from ${iso(missed.since)}, which is not ${where}`);
-      if (!digest.text.includes("Nothing happened")) continue;
+      if (!digest.text.includes("No news between")) continue;
       const motion = history.motions.find(
         ({ at, closesAt }) =>
           [at, closesAt].some((each) => each > digest.since + HOUR && each < digest.until - HOUR) &&
           evidence.isClean(digest.since, digest.until),
       );
-      if (motion) problems.push(`"Nothing happened", although there was ${motion.title} ${where}`);
+      if (motion) problems.push(`"No news", although there was ${motion.title} ${where}`);
     }
     yield* problems.map((each) => `${each} (${channelId})`);
   }

@@ -49,9 +49,9 @@ export function proposalEntry(
   names: Names,
   now: number,
 ): NamedEntry {
-  const { enoughYesAt, hasExpired } = "enoughYesAt" in request ? request : names.seenOf(id);
-  const seen = { enoughYesAt, hasExpired };
-  const standing = standingOf({ ...request, ...seen }, neededFor(request, undefined), now);
+  const seen = { ...names.seenOf(id), ...request };
+  const { enoughYesAt, hasExpired, closed } = seen;
+  const standing = standingOf(seen, neededFor(request, undefined), now);
   const { phase, next } = standing;
   const openedAt = request.createdAt ?? undefined;
   const requester =
@@ -59,7 +59,6 @@ export function proposalEntry(
   const date =
     next && phase !== "ended" ? `, ${next.name} ${new Date(next.at).toISOString().slice(0, 10)}` : "";
   const action = names.actionOf(id);
-  const closed = request.closed ?? names.closingOf(id);
   const upgrade = names.upgradeOf(id);
   const isAccepted = ["accepted", "implemented"].includes(statusGroup(request.status));
   const acceptedFor = request.targetEffectiveAt ?? closed?.by ?? openedAt ?? request.voteBefore ?? undefined;

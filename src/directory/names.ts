@@ -15,7 +15,6 @@ import { type MotionKind, motionKindOf } from "../ledger/motion-kinds.js";
 import { type UpgradeChange, upgradeIn } from "../ledger/upgrades.js";
 import type { Standable } from "../ledger/vote-phase.js";
 import { actionIn, identityOf, readDetail } from "../ledger/vote-requests.js";
-import type { Closing } from "../ledger/vote-rules.js";
 import { type Voter, voterId } from "../ledger/votes.js";
 import type { Log } from "../log.js";
 import type { State } from "../storage/state.js";
@@ -51,10 +50,8 @@ export interface Names {
   actionOf(identity: string): string | undefined;
   /** Returns how a vote request changes the schedule of the next upgrade. `undefined` if its detail was not read. */
   upgradeOf(identity: string): UpgradeChange | null | undefined;
-  /** Returns the time span in which the bot saw a vote request end. `undefined` if the bot did not see it. */
-  closingOf(identity: string): Closing | undefined;
-  /** Returns what the bot saw of a vote request, and its row does not say. Empty if it saw nothing. */
-  seenOf(identity: string): Pick<Standable, "enoughYesAt" | "hasExpired">;
+  /** Returns what only the bot observed about a vote request. Empty if nothing. */
+  seenOf(identity: string | null): Pick<Standable, "enoughYesAt" | "hasExpired" | "closed">;
   /** True if a voter was no longer a super validator when all voters were last read. */
   isFormer(voter: Voter): boolean;
   /**
@@ -201,11 +198,9 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
       return known === undefined ? directory.entry("proposal", identity)?.upgrade : known;
     },
 
-    closingOf: (identity) => directory.entry("proposal", identity)?.closed,
-
     seenOf(identity) {
-      const { enoughYesAt, hasExpired } = directory.entry("proposal", identity) ?? {};
-      return { enoughYesAt, hasExpired };
+      const entry = identity === null ? undefined : directory.entry("proposal", identity);
+      return { enoughYesAt: entry?.enoughYesAt, hasExpired: entry?.hasExpired, closed: entry?.closed };
     },
 
     isFormer: (voter) => directory.entry("voter", voterId(voter))?.active === false,

@@ -48,8 +48,8 @@ export interface VoterRecord {
 export interface KnownEndings {
   /** True if a voter is no longer a super validator. */
   isFormer(voter: Voter): boolean;
-  /** Returns the time span in which the bot saw a request end. `undefined` if the bot did not see it. */
-  closingOf(identity: string): Closing | undefined;
+  /** Returns what only the bot observed about a vote request. */
+  seenOf(identity: string | null): { readonly closed?: Closing | undefined };
 }
 
 /**
@@ -153,7 +153,7 @@ export async function readRecords(
   const knownBallots = endedRequests.flatMap((request) => {
     const ownVotes: readonly CastVote[] =
       contracts.get(request) ?? votesOf(request, groups).map((vote) => ({ ...vote, castAt: null }));
-    const closing = known.closingOf(identityOf(request) ?? "");
+    const closing = known.seenOf(identityOf(request)).closed;
     const mayMiss = hadTime(request, ownVotes, closing);
     return isWhole(request, ownVotes)
       ? [{ request, votes: ownVotes, byName: byVoter(ownVotes), mayMiss }]

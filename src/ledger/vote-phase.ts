@@ -1,5 +1,13 @@
 import { DAY, HOUR } from "../util/units.js";
-import { castIn, decidedBy, isOver, type Tally, type VoteState, votableUntil } from "./vote-rules.js";
+import {
+  castIn,
+  decidedBy,
+  isCounted,
+  isOver,
+  type Tally,
+  type VoteState,
+  votableUntil,
+} from "./vote-rules.js";
 
 /**
  * Phase of a vote request (docs/ledger.md, "How it ends"):
@@ -55,16 +63,20 @@ export interface Standable extends VoteState, Tally {
   readonly hasExpired?: boolean | undefined;
 }
 
-/** Returns the number of votes that were cast before a time. Later votes do not save a request that had too few by then. */
-function castBy(request: Standable, at: number): number {
+/**
+ * Returns the number of votes that were cast before a time; null if it is unknown. Later votes do not save a request that had too
+ * few by then.
+ */
+function castBy(request: Standable, at: number): number | null {
   const { votes, hasExpired } = request;
+  const counted = isCounted(request) ? castIn(request) : null;
   // A vote that was changed after the date has only its new time.
-  if (hasExpired === false) return castIn(request);
+  if (hasExpired === false) return counted;
   const castVotes = votes?.filter(({ accept }) => accept !== null) ?? [];
   const areDated = castVotes.length > 0 && castVotes.every(({ castAt }) => castAt !== null);
   // The bot may have seen too few because the explorer was behind.
   if (areDated) return castVotes.filter(({ castAt }) => (castAt ?? 0) < at).length;
-  return hasExpired ? 0 : castIn(request);
+  return hasExpired ? 0 : counted;
 }
 
 /** Returns the time of the last needed yes vote, epoch ms: from the contract, or as the bot saw it. null if neither is known. */
@@ -107,8 +119,8 @@ export function standingOf(request: Standable, needed: number | undefined, now: 
   const side = decidedBy(request, needed);
   const isPast = voteBefore !== null && now >= voteBefore;
   // Without enough votes by its quorum date, it can only end, no matter who votes later.
-  if (targetEffectiveAt !== null && isPast && castBy(request, voteBefore) < needed)
-    return { phase: "expired", since: voteBefore, next: null };
+  const inTime = targetEffectiveAt !== null && isPast ? castBy(request, voteBefore) : null;
+  if (inTime !== null && inTime < needed) return { phase: "expired", since: voteBefore, next: null };
   // Enough no votes reject a request at any time. Votes can still be changed until it is closed.
   if (side === "no") return { phase: "rejected", since: null, next: nextStanding };
   const ready = (since: number | null): Standing => {
@@ -117,11 +129,11 @@ export function standingOf(request: Standable, needed: number | undefined, now: 
   };
   if (targetEffectiveAt === null) {
     if (side === "yes") return ready(enoughYesSince(request, needed) ?? (isPast ? voteBefore : null));
-    return isPast ? { phase: "expired", since: voteBefore, next: null } : voting;
+    return isPast && isCounted(request) ? { phase: "expired", since: voteBefore, next: null } : voting;
   }
   if (now < (votableUntil(request) ?? 0)) return voting;
   if (side === "yes") return ready(latest(votableUntil(request), enoughYesSince(request, needed)));
-  return { phase: "rejected", since: votableUntil(request), next: null };
+  return isCounted(request) ? { phase: "rejected", since: votableUntil(request), next: null } : voting;
 }
 
 /** True if, as far as is known, a vote on the request can still change something. */

@@ -92,7 +92,10 @@ export interface Tally {
   readonly pending: number | null;
 }
 
-/** Returns the number of votes cast. */
+/** True if the explorer says how many voted yes, and how many no. */
+export const isCounted = ({ yes, no }: Pick<Tally, "yes" | "no">): boolean => yes !== null && no !== null;
+
+/** Returns the number of votes cast. A count that is not known is zero. */
 export const castIn = ({ yes, no }: Pick<Tally, "yes" | "no">): number => (yes ?? 0) + (no ?? 0);
 
 /** Returns the number of votes that decide a request. Each super validator has one vote: 13→9, 14→10, 15→10, 16→11, 20→14. */

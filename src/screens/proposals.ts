@@ -26,7 +26,7 @@ interface Judging {
 }
 
 const judgedStanding = (each: VoteRequestListItem, { superValidators, names, now }: Judging) => {
-  const request = { ...each, ...tallyIn(each), ...names.seenOf(identityOf(each) ?? "") };
+  const request = { ...each, ...tallyIn(each), ...names.seenOf(identityOf(each)) };
   const neededVotes = neededFor(request, superValidators);
   return { request, needed: neededVotes, standing: standingOf(request, neededVotes, now) };
 };

@@ -29,7 +29,7 @@ export function standstillView({ round, since, endedAt, isUnsure }: ShownStandst
       notification: md`🧊 The network stands still: no new round since ${new Date(since).toISOString().slice(11, 16)} UTC`,
       tone: "bad",
       body: [
-        md`Round ${grouped(round)} has been the newest since ${timestampWithAge(since)}, although the explorer is up to date. A new one usually begins about every ten minutes.`,
+        md`Round ${grouped(round)} has been the newest since ${timestampWithAge(since)}, although the explorer is up to date. A new one is long overdue.`,
         md`Alerts about silent validators are on hold until the rounds advance again.`,
       ],
     };

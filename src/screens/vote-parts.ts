@@ -10,7 +10,7 @@ import {
 import { decidedBy, type StatusGroup, statusGroup, statusWords, type Tally } from "../ledger/vote-rules.js";
 import type { MissingVotes } from "../ledger/votes.js";
 import { spanWords } from "../text/durations.js";
-import { bold, grouped, join, type Markdown, md, timestamp } from "../text/markdown.js";
+import { bold, countedWords, grouped, join, type Markdown, md, timestamp } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { MINUTE } from "../util/units.js";
 import { brief } from "./parts.js";
@@ -146,11 +146,13 @@ export function tallyWords(request: Standable, needed: number | undefined, now: 
   const tallyPart = (count: number | null, words: string) =>
     md`${bold(count === null ? "?" : grouped(count))} ${words}`;
   const mayVote = isVotable(standingOf(request, needed, now));
+  const pendingWords = mayVote ? "not voted yet" : "did not vote";
   return join(
     [
       tallyPart(request.yes, "yes"),
       tallyPart(request.no, "no"),
-      request.pending !== null && tallyPart(request.pending, mayVote ? "not voted yet" : "did not vote"),
+      request.pending !== null &&
+        tallyPart(request.pending, request.isGone ? "not voted when last seen" : pendingWords),
     ],
     " · ",
   );
@@ -201,5 +203,5 @@ export function shortVote(request: Parameters<typeof shortWindow>[0]): Markdown[
 function windowWords(ms: number): string {
   const minutes = Math.round(ms / MINUTE);
   if (minutes % 60 === 0 && minutes >= 120) return `${minutes / 60} hours`;
-  return minutes < 90 ? `${minutes} minutes` : spanWords(minutes * MINUTE);
+  return minutes < 90 ? countedWords(minutes, "minute") : spanWords(minutes * MINUTE);
 }

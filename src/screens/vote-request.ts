@@ -88,7 +88,7 @@ export const voteRequestLines = (
   ...fitting([...actionWords(request, names, rest), ...reasonLines(request)], rest),
   ...standingLines,
   ...tallyLines(request, needed, now),
-  timeLine(request, now, standingOf(request, needed, now).phase === "expired"),
+  timeLine(request, now, standingOf(request, needed, now).phase),
   originLine(request),
 ];
 
@@ -102,7 +102,7 @@ export const voteRequest: Screen<"voteRequest"> = async (
     countSuperValidators(explorer),
   ]);
   const identity = reading.data.identity ?? id;
-  const request = { ...reading.data, ...names.seenOf(identity), closed: names.closingOf(identity) };
+  const request = { ...reading.data, ...names.seenOf(identity) };
   const neededVotes = neededFor(request, superValidators);
   const standing = standingOf(request, neededVotes, Date.now());
   if (request.detail === "read") names.learn(identity, request.action);

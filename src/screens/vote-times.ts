@@ -1,4 +1,10 @@
-import { PHASE_WORDS, type Standable, standingOf, type VoteDate } from "../ledger/vote-phase.js";
+import {
+  PHASE_WORDS,
+  type Standable,
+  standingOf,
+  type VoteDate,
+  type VotePhase,
+} from "../ledger/vote-phase.js";
 import {
   type Closing,
   decidedBy,
@@ -22,10 +28,10 @@ const moment = (ms: number | null, now: number): Markdown =>
   ms !== null && ms <= now ? timestamp(ms, "f") : timestampWithAge(ms);
 
 /** Returns the dates of a request that is not over (docs/ledger.md, "How a vote ends"). An expired one has no decision. */
-function openTimes({ voteBefore, targetEffectiveAt }: VoteState, now: number, hasExpired: boolean): Field[] {
+function openTimes({ voteBefore, targetEffectiveAt }: VoteState, now: number, phase: VotePhase): Field[] {
   const quorum = { name: "Quorum by", value: moment(voteBefore, now), inline: true };
-  // Past its quorum date, a request without another date has expired or waits to be carried out.
-  if (hasExpired || (targetEffectiveAt === null && voteBefore !== null && voteBefore <= now)) return [quorum];
+  const isUndecided = phase === "voting" && (voteBefore === null || now < voteBefore);
+  if (phase === "expired" || (targetEffectiveAt === null && !isUndecided)) return [quorum];
   if (targetEffectiveAt === null)
     return [quorum, { name: "Takes effect", value: md`as soon as enough have voted yes`, inline: true }];
   return [quorum, { name: "Decided on", value: moment(targetEffectiveAt, now), inline: true }];
@@ -39,19 +45,24 @@ const FAILED_EFFECT = "never (accepted, but couldn't be carried out)";
  * votes.
  */
 function endOf(state: VoteState, group: StatusGroup): number | null {
+  if (state.isGone) return null;
   if (group === "expired") return state.voteBefore;
-  if (group === "accepted" || group === "implemented") return state.targetEffectiveAt;
+  if (ACCEPTED.includes(group)) return state.targetEffectiveAt;
   return group === "other" ? votableUntil(state) : null;
 }
+
+/** Outcomes of a request that got enough yes votes. */
+const ACCEPTED: readonly StatusGroup[] = ["accepted", "implemented", "failed"];
 
 const ENOUGH_YES = "when enough had voted yes";
 const ENOUGH_NO = "when enough had voted no";
 
 /** Says how a vote ended if its dates do not tell when, because enough votes can end it at any time. */
 function earlyWords(request: Ended, group: StatusGroup, now: number): string {
-  if (group === "accepted" || group === "implemented" || group === "failed") return ENOUGH_YES;
-  if (group !== "rejected") return "before its date";
   const { targetEffectiveAt, closed } = request;
+  // With a date for the decision, enough yes votes don't end it earlier.
+  if (ACCEPTED.includes(group) && targetEffectiveAt === null) return ENOUGH_YES;
+  if (group !== "rejected") return "before its date";
   const latest = votableUntil(request);
   // Too few yes votes reject only on the day of the decision.
   const wasEarly =
@@ -85,7 +96,9 @@ function endedTimes(request: Ended, now: number): Field[] {
   const limit = closed
     ? between(closed)
     : latest !== null && latest <= now && md`by ${timestamp(latest, "f")} at the latest`;
-  const early = join([md`${earlyWords(request, group, now)}`, limit], ", ");
+  const early = request.isGone
+    ? md`at an unknown time`
+    : join([md`${earlyWords(request, group, now)}`, limit], ", ");
   const passedEffect = targetEffectiveAt === null ? md`${ENOUGH_YES}` : moment(targetEffectiveAt, now);
   const otherEffect = group === "failed" ? md`${FAILED_EFFECT}` : undefined;
   const effect = passed ? passedEffect : otherEffect;
@@ -95,10 +108,7 @@ function endedTimes(request: Ended, now: number): Field[] {
       ? []
       : [
           {
-            name:
-              targetEffectiveAt !== null && passed && targetEffectiveAt <= now
-                ? "Took effect"
-                : "Takes effect",
+            name: passed && (targetEffectiveAt ?? now) <= now ? "Took effect" : "Takes effect",
             value: md`${effect}`,
             inline: true,
           },
@@ -108,10 +118,9 @@ function endedTimes(request: Ended, now: number): Field[] {
 
 /**
  * Returns the fields that say when a vote ends or ended, and when it takes effect.
- * @param hasExpired true if it has expired and is not closed yet
  */
-export const timeFields = (request: Ended, now: number, hasExpired = false): Field[] =>
-  isOver(request, now) ? endedTimes(request, now) : openTimes(request, now, hasExpired);
+export const timeFields = (request: Ended, now: number, phase: VotePhase): Field[] =>
+  isOver(request, now) ? endedTimes(request, now) : openTimes(request, now, phase);
 
 /** Returns the next date or the phase, for a line of a list. */
 export function untilWords(request: Standable, needed: number | undefined, now: number): Markdown {
@@ -130,9 +139,9 @@ export function untilWords(request: Standable, needed: number | undefined, now: 
 /** A date with its name: "quorum by 3 March 2026 12:00". */
 export const dateWords = ({ name, at }: VoteDate): Markdown => md`${name} ${timestamp(at, "f")}`;
 
-/** Returns the dates of a request in one line. @param hasExpired see `timeFields` */
-export const timeLine = (request: Ended, now: number, hasExpired = false): Markdown =>
+/** Returns the dates of a request in one line. */
+export const timeLine = (request: Ended, now: number, phase: VotePhase): Markdown =>
   join(
-    timeFields(request, now, hasExpired).map(({ name, value }) => md`${name} ${value}`),
+    timeFields(request, now, phase).map(({ name, value }) => md`${name} ${value}`),
     " · ",
   );

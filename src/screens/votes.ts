@@ -61,7 +61,7 @@ export const votes: Screen<"votes"> = async ({ id, page }, context) => {
     findVoteRequest(explorer, id),
     countSuperValidators(explorer),
   ]);
-  const request = reading.data;
+  const request = { ...reading.data, ...names.seenOf(reading.data.identity ?? id) };
   const neededVotes = neededFor(request, superValidators);
   const standing = standingOf(request, neededVotes, Date.now());
   const foundVotes = await findVotes(explorer, reading);

@@ -68,7 +68,7 @@ describe("vote times", () => {
       vote("Accepted", SOON, null, { closed: { after: PAST, by: PAST + 3 * MINUTE } }),
       {
         "Voting ended": `when enough had voted yes, between ${at(PAST, "f")} and ${at(PAST + 3 * MINUTE, "t")}`,
-        "Takes effect": "when enough had voted yes",
+        "Took effect": "when enough had voted yes",
       },
     ],
     [
@@ -76,7 +76,7 @@ describe("vote times", () => {
       vote("Accepted", SOON, null, { closed: { after: PAST + 1_000, by: PAST + 40_000 } }),
       {
         "Voting ended": `when enough had voted yes, ${at(PAST + 40_000, "f")}`,
-        "Takes effect": "when enough had voted yes",
+        "Took effect": "when enough had voted yes",
       },
     ],
     [
@@ -89,7 +89,7 @@ describe("vote times", () => {
     [
       "no longer listed, without an outcome",
       vote(null, PAST - DAY, PAST, { isGone: true }),
-      { "Voting ended": at(PAST, "f") },
+      { "Voting ended": "at an unknown time" },
     ],
     [
       "rejected at its date",
@@ -106,7 +106,7 @@ describe("vote times", () => {
     [
       "accepted, and yet to take effect",
       vote("Accepted", PAST, SOON),
-      { "Voting ended": "when enough had voted yes", "Takes effect": soon },
+      { "Voting ended": "before its date", "Takes effect": soon },
     ],
     [
       "accepted, and in effect",
@@ -118,7 +118,7 @@ describe("vote times", () => {
       vote("Accepted", PAST),
       {
         "Voting ended": `when enough had voted yes, by ${at(PAST, "f")} at the latest`,
-        "Takes effect": "when enough had voted yes",
+        "Took effect": "when enough had voted yes",
       },
     ],
     [
@@ -136,19 +136,19 @@ describe("vote times", () => {
       { "Quorum by": "unknown", "Takes effect": "as soon as enough have voted yes" },
     ],
   ])("shows the times of a vote that is %s", (_, state, expected) => {
-    const fields = timeFields(state, NOW).map(({ name, value }) => [name, value.toString()]);
+    const fields = timeFields(state, NOW, "voting").map(({ name, value }) => [name, value.toString()]);
     expect(Object.fromEntries(fields)).toEqual(expected);
   });
 
   it("shows no decision date for a vote that has expired", () => {
-    const fields = timeFields(vote("Open", PAST, SOON), NOW, true);
+    const fields = timeFields(vote("Open", PAST, SOON), NOW, "expired");
     expect(fields.map(({ name }) => name)).toEqual(["Quorum by"]);
   });
 
   it("shows no countdown for a vote that is over", () => {
     for (const status of ["Rejected", "Expired", "Wound up", "Implemented"])
       expect(
-        timeFields(vote(status, PAST, PAST), NOW)
+        timeFields(vote(status, PAST, PAST), NOW, "ended")
           .map(({ value }) => value)
           .join(),
       ).not.toContain(":R>");

@@ -102,19 +102,21 @@ async function readValidators(
   const newestReport = rows.reduce((latest, { lastActiveAt }) => Math.max(latest, lastActiveAt ?? 0), 0);
   const intervalOf = await readIntervals(state);
   const isBehind = pages.fetchedAt - newestReport > BEHIND_MS + intervalOf(null).ms;
-  const isChanging = (await readNetworkRhythm(state))?.changing !== undefined;
+  const rhythm = await readNetworkRhythm(state);
   // The list may come from the cache, and the rounds are newer.
   const rounds = await readRounds(state, now());
-  const isUnclear = isBehind || isChanging || isStillOrSettling(rounds, intervalOf(null).ms, now());
+  const isUnclear =
+    isBehind || rhythm?.changing !== undefined || isStillOrSettling(rounds, intervalOf(null).ms, now());
   if (rows.length === 0 || isUnclear) return undefined;
   return {
     rows,
     at: pages.fetchedAt,
-    // Assume at least the usual interval. A shorter one is a guess until reports confirm it, and a digest can
-    // wait.
-    standingOf: ({ validator, lastActiveAt }) =>
-      judgeReports(lastActiveAt, Math.max(intervalOf(validator).ms, USUAL_INTERVAL_MS), newestReport)
-        .standing,
+    // An interval that was estimated from one reading is a guess, and a digest can wait.
+    standingOf({ validator, lastActiveAt }) {
+      const { ms, isOwn } = intervalOf(validator);
+      const isSure = isOwn || rhythm?.isLearnt === true;
+      return judgeReports(lastActiveAt, isSure ? ms : Math.max(ms, USUAL_INTERVAL_MS), newestReport).standing;
+    },
   };
 }
 

@@ -3,7 +3,8 @@ import { progress } from "../../delivery/collections.js";
 import type { Names } from "../../directory/names.js";
 import { readSamples } from "../../ledger/price-history.js";
 import { priceAt, sampleSince } from "../../ledger/prices.js";
-import { castIn, outcomeKnown, type Tally } from "../../ledger/vote-rules.js";
+import { PHASE_WORDS } from "../../ledger/vote-phase.js";
+import { castIn, isCounted, outcomeKnown, type Tally } from "../../ledger/vote-rules.js";
 import type { State } from "../../storage/state.js";
 import { timestampSchema } from "../../storage/timestamp.js";
 import { cut } from "../../text/plain.js";
@@ -33,6 +34,8 @@ export const facts = z.object({
       no: z.number().nullable().optional(),
     }),
   ),
+  /** Open requests that were decided within the period, or are overdue. Missing in events of earlier versions. */
+  decided: several(request.extend({ words: z.string() })).exactOptional(),
   /** Name of the next date. Missing in events of earlier versions. */
   soon: several(request.extend({ until: timestampSchema, date: z.string().optional() })),
   /** Time from which endings of votes are known (epoch ms), if that is later than the start of the period. */
@@ -114,13 +117,14 @@ const UNREAD_VOTES_MS = 15 * MINUTE;
 const BASELINE_MS = MINUTE;
 
 /**
- * Returns the number of votes cast and of possible votes. null if a tally does not say how many votes are
- * missing.
+ * Returns the number of votes cast and of possible votes. null if a tally does not say how many were cast, or
+ * are missing.
  */
 export function participationIn(
   tallies: readonly Tally[],
   superValidators: number | undefined,
 ): Facts["participation"] {
+  if (!tallies.every(isCounted)) return null;
   const castCount = tallies.reduce((sum, each) => sum + castIn(each), 0);
   const possibleCount = tallies.reduce(
     (sum, each) =>
@@ -185,13 +189,20 @@ async function collectRequests(sources: Sources, range: DigestScope) {
       .sort((a, b) => (timeOf(b) ?? 0) - (timeOf(a) ?? 0));
   const openRequests = tracked.filter(({ phase }) => phase === "open");
   const closedRequests = newestFirst(endingTime);
-  const soon = await Promise.all(
+  const standings = await Promise.all(
     openRequests.map(async (each) => {
       const needed = await neededForTracked(each, sources.superValidators);
-      const { next } = trackedStanding(each, needed, sources.now);
-      return next && next.at <= range.nextAt ? [{ ...named(each), until: next.at, date: next.name }] : [];
+      return { each, standing: trackedStanding(each, needed, sources.now) };
     }),
   );
+  const soon = standings.flatMap(({ each, standing: { next } }) =>
+    next && next.at <= range.nextAt ? [{ ...named(each), until: next.at, date: next.name }] : [],
+  );
+  const decided = standings.flatMap(({ each, standing: { phase, since: at } }) => {
+    const words = PHASE_WORDS[phase];
+    const isNews = phase === "overdue" || isWithin(at ?? undefined, range);
+    return words !== undefined && isNews ? [{ ...named(each), words }] : [];
+  });
   const openedRequests = newestFirst((each) => openingTime(each, since));
   const tallies = closedRequests.map(toVoteRequest);
   const votesReadAt = await sources.votesReadAt();
@@ -199,14 +210,14 @@ async function collectRequests(sources: Sources, range: DigestScope) {
   return {
     opened: listOf(openedRequests.map(named)),
     closed: listOf(
-      closedRequests.map((each) => ({
-        ...named(each),
-        status: !each.endUnconfirmed && outcomeKnown(each.status) ? each.status : null,
-        yes: each.yes,
-        no: each.no,
-      })),
+      closedRequests.map((each) => {
+        const { yes, no } = toVoteRequest(each);
+        const isKnown = !each.endUnconfirmed && outcomeKnown(each.status);
+        return { ...named(each), status: isKnown ? each.status : null, yes, no };
+      }),
     ),
-    soon: listOf(soon.flat().sort((a, b) => a.until - b.until)),
+    decided: listOf(decided),
+    soon: listOf(soon.sort((a, b) => a.until - b.until)),
     participation: participationIn(tallies, isUncounted ? await sources.superValidators() : undefined),
     votesSince: since !== undefined && since > range.since ? since : undefined,
     votesReadAt:
@@ -215,6 +226,9 @@ async function collectRequests(sources: Sources, range: DigestScope) {
         : undefined,
   };
 }
+
+/** A shorter part of a gap within a period is not mentioned, in ms. */
+const SHORT_GAP_MS = 5 * MINUTE;
 
 /** Collects the recorded changes of validators and of their most common version. */
 async function collectValidators(
@@ -254,7 +268,7 @@ async function collectValidators(
       silent: namesOf("silent"),
       back: namesOf("back"),
       since: known.startedAt > range.since ? known.startedAt : undefined,
-      unreadMs: unreadMs > 0 ? unreadMs : undefined,
+      unreadMs: unreadMs >= SHORT_GAP_MS ? unreadMs : undefined,
     },
     version: version && {
       now: version.name,

@@ -4,6 +4,7 @@ import { usdText } from "../../screens/price.js";
 import type { Field, View } from "../../screens/view.js";
 import { ENDED_UNKNOWN, statusText, tallySuffix } from "../../screens/vote-parts.js";
 import { COIN } from "../../text/coin.js";
+import { spanWords } from "../../text/durations.js";
 import {
   bold,
   code,
@@ -15,7 +16,7 @@ import {
   timestamp,
 } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
-import { HOUR, MINUTE } from "../../util/units.js";
+import { HOUR } from "../../util/units.js";
 import type { Facts } from "./facts.js";
 
 /** Period that a digest covers, epoch ms. */
@@ -30,6 +31,8 @@ export interface Period {
 }
 
 type Several<T> = { readonly count: number; readonly named: readonly T[] };
+
+const NONE = { count: 0, named: [] };
 
 /** Returns a line for each named item, and a line with the number of others. */
 function linesOf<T>({ count, named }: Several<T>, toLine: (each: T) => Markdown): Markdown[] {
@@ -47,7 +50,7 @@ function linesOf<T>({ count, named }: Several<T>, toLine: (each: T) => Markdown)
 const outcomeText = (status: string | null): Markdown =>
   status === null ? ENDED_UNKNOWN : statusText(status);
 
-function requestFields({ opened, closed, soon, participation }: Facts): Field[] {
+function requestFields({ opened, closed, decided = NONE, soon, participation }: Facts): Field[] {
   const title = (each: { readonly title: string }) => bold(cut(each.title, 100));
   const took =
     participation &&
@@ -64,6 +67,10 @@ function requestFields({ opened, closed, soon, participation }: Facts): Field[] 
         ),
         ...(took ? [took] : []),
       ],
+    },
+    {
+      name: "Decided, not closed yet",
+      lines: linesOf(decided, (each) => md`${title(each)}: ${each.words}`),
     },
     {
       name: "Due before the next digest",
@@ -97,8 +104,8 @@ function validatorFields({ validators, version }: Facts): Field[] {
 }
 
 /** True if nothing has happened except price changes. */
-const isEmpty = ({ opened, closed, soon, validators, version }: Facts): boolean =>
-  [opened, closed, soon, validators?.joined, validators?.silent, validators?.back].every(
+const isEmpty = ({ opened, closed, decided, soon, validators, version }: Facts): boolean =>
+  [opened, closed, decided, soon, validators?.joined, validators?.silent, validators?.back].every(
     (each) => !each?.count,
   ) && version?.before == null;
 
@@ -106,10 +113,11 @@ const isEmpty = ({ opened, closed, soon, validators, version }: Facts): boolean 
  * Returns counts of the events, such as "2 votes opened, 1 ended, 3 validators joined". Empty if nothing
  * happened.
  */
-function countsOf({ opened, closed, soon, validators, version }: Facts): string {
+function countsOf({ opened, closed, decided = NONE, soon, validators, version }: Facts): string {
   const voteCounts = [
     [opened.count, "opened"],
     [closed.count, "ended"],
+    [decided.count, "decided"],
     [soon.count, "due soon"],
   ] as const;
   const validatorCounts = [
@@ -128,10 +136,6 @@ function countsOf({ opened, closed, soon, validators, version }: Facts): string 
   );
 }
 
-/** Formats a duration in hours, or in minutes if it is short. */
-const gapWords = (ms: number): string =>
-  ms < 2 * HOUR ? `${Math.round(ms / MINUTE)} minutes` : `${Math.round(ms / HOUR)} hours`;
-
 /** Returns a line for each part of the period for which data is missing. */
 function unknownLines({ validators, votesSince, votesReadAt }: Facts): Markdown[] {
   const lines: Markdown[] = [];
@@ -146,7 +150,7 @@ function unknownLines({ validators, votesSince, votesReadAt }: Facts): Markdown[
   if (since !== undefined)
     lines.push(md`Outages and new validators are included from ${timestamp(since, "f")} on.`);
   if (unreadMs !== undefined)
-    lines.push(md`I couldn't read the validators for ${gapWords(unreadMs)}. Short outages may be missing.`);
+    lines.push(md`I couldn't read the validators for ${spanWords(unreadMs)}. Short outages may be missing.`);
   return lines;
 }
 
@@ -180,13 +184,10 @@ export function digestView(
   const period = md`From ${timestamp(since, "f")} to ${timestamp(until, "f")}`;
   return {
     tone: "neutral",
-    notification: md`📰 ${every === "week" ? "Weekly" : "Daily"} digest: ${countsOf(of) || (isQuiet ? "nothing happened" : "no news that I know of")}`,
+    notification: md`📰 ${every === "week" ? "Weekly" : "Daily"} digest: ${countsOf(of) || (isQuiet ? "no news" : "no news that I know of")}`,
     body: isQuiet
       ? [
-          join(
-            [md`Nothing happened between ${timestamp(since, "f")} and ${timestamp(until, "f")}.`, price],
-            " ",
-          ),
+          join([md`No news between ${timestamp(since, "f")} and ${timestamp(until, "f")}.`, price], " "),
           ...latenessLine,
         ]
       : [
@@ -201,7 +202,8 @@ export function digestView(
     menus: [
       {
         placeholder: "Open a vote request…",
-        choices: [...of.opened.named, ...of.closed.named, ...of.soon.named]
+        choices: [of.opened, of.closed, of.decided ?? NONE, of.soon]
+          .flatMap(({ named }): readonly { readonly id: string; readonly title: string }[] => named)
           .filter((each, index, all) => all.findIndex(({ id }) => id === each.id) === index)
           .map(({ id, title }) => ({ label: title, to: address("voteRequest", { id }) })),
       },

@@ -135,7 +135,8 @@ export const definition: FeedDefinition = {
     const newestRow = chosenRow ?? rows.find((row) => isOpen(row, now)) ?? rows[0];
     const identity = newestRow && identityOf(newestRow);
     const foundRequest = identity ? await ifAnswered(findVoteRequest(explorer, identity)) : undefined;
-    const request = foundRequest?.data ?? (newestRow ? fromExplorer(newestRow, null) : madeUp(now));
+    const explorersRequest = foundRequest?.data ?? (newestRow ? fromExplorer(newestRow, null) : madeUp(now));
+    const request = { ...explorersRequest, ...names.seenOf(explorersRequest.identity) };
     const neededVotes = neededFor(request, await countSuperValidators(explorer));
     const messages = createMessages(renderer, names, () => now);
     const snapshot = { request, needed: neededVotes, revision: 0, isOver: false, missing: async () => null };
@@ -152,8 +153,9 @@ export const definition: FeedDefinition = {
     if (voterIn(subject) !== undefined)
       return [md`You'll only get them for vote requests that it hasn't voted on.`];
     if (subject !== null) {
-      const request = (await ifAnswered(findVoteRequest(explorer, subject)))?.data;
-      if (!request) return [];
+      const foundRequest = (await ifAnswered(findVoteRequest(explorer, subject)))?.data;
+      if (!foundRequest) return [];
+      const request = { ...foundRequest, ...names.seenOf(subject) };
       const { next } = standingOf(request, neededFor(request, await countSuperValidators(explorer)), now);
       return next ? [md`It's open: ${dateWords(next)}.`] : [md`It has no upcoming deadline.`];
     }
@@ -163,7 +165,7 @@ export const definition: FeedDefinition = {
     const openRequests = rows
       .filter((row) => isOpen(row, now))
       .map((row) => {
-        const request = { ...row, ...tallyIn(row) };
+        const request = { ...row, ...tallyIn(row), ...names.seenOf(identityOf(row)) };
         const neededVotes = neededFor(request, superValidators);
         return { row, request, needed: neededVotes, at: standingOf(request, neededVotes, now).next?.at };
       })

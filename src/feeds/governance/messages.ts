@@ -3,7 +3,15 @@ import type { MessagePayload, Renderer } from "../../discord/message.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import { standingOf, type VotePhase } from "../../ledger/vote-phase.js";
 import { identityOf, tallyIn, type VoteRequest } from "../../ledger/vote-requests.js";
-import { castIn, isOver, neededFor, outcomeKnown, statusGroup } from "../../ledger/vote-rules.js";
+import {
+  castIn,
+  isCounted,
+  isOver,
+  neededFor,
+  outcomeKnown,
+  statusGroup,
+  votableUntil,
+} from "../../ledger/vote-rules.js";
 import { address } from "../../screens/addresses.js";
 import type { Link, View } from "../../screens/view.js";
 import { RULES_LINK } from "../../screens/vote-explained.js";
@@ -23,7 +31,7 @@ import { roughly, spanWords } from "../../text/durations.js";
 import { shortId } from "../../text/ids.js";
 import { bold, join, type Markdown, md, timestamp } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
-import { HOUR, MINUTE } from "../../util/units.js";
+import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import type { GovernanceEvent } from "./events.js";
 import type { Snapshot } from "./snapshot.js";
 
@@ -96,8 +104,10 @@ export interface Absence {
 }
 
 /** Formats the time until a deadline, in ms. Reminders are sent a moment after they are due. */
-const leftWords = (ms: number): string =>
-  ms < 3 * HOUR ? spanWords(Math.max(1, Math.round(ms / MINUTE / 5)) * 5 * MINUTE) : roughly(ms);
+function leftWords(ms: number): string {
+  if (ms < 12 * HOUR) return spanWords(Math.max(1, Math.round(ms / MINUTE / 5)) * 5 * MINUTE);
+  return ms < 2 * DAY ? roughly(ms) : spanWords(Math.round(ms / HOUR) * HOUR);
+}
 
 /** Maximum number of rows in a digest. A button opens the full list. */
 const MAX_ROWS = 12;
@@ -167,13 +177,12 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
     if (leftMs <= 0) return md`🗳️ Still open: ${title}${tallySuffix(request)}`;
     const left = leftWords(leftMs);
     if (news) return news(left);
-    // Without a decision date, only yes votes carry it.
-    const isQuorum = deadline === request.voteBefore && request.targetEffectiveAt !== null;
+    if (needed === undefined || !isCounted(request)) return md`⏰ ${left} left to vote: ${title}`;
+    // At its last date, only yes votes carry it.
+    const isQuorum = deadline < (votableUntil(request) ?? 0);
     const count = isQuorum ? castIn(request) : (request.yes ?? 0);
     const votes = isQuorum ? "votes" : "yes votes";
-    const known = request.yes === null && request.no === null ? undefined : needed;
-    if (known === undefined) return md`⏰ ${left} left to vote: ${title}`;
-    const share = count < known ? `${count} of ${known} ${votes}` : `${count} ${votes}, enough`;
+    const share = count < needed ? `${count} of ${needed} ${votes}` : `${count} ${votes}, enough`;
     return md`⏰ ${left} left to vote: ${title} (${share})`;
   };
 
@@ -189,14 +198,13 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
     const standing = standingOf(request, needed, now());
     const { phase } = standing;
     const isPast = phase === "ended" || phase === "expired";
-    const past = isPast && standingNews(request, phase, titleOf(request));
     return {
-      notification: past || reminderNews(snapshot, deadline, who),
+      notification: standingNews(request, phase, titleOf(request)) ?? reminderNews(snapshot, deadline, who),
       tone: phase === "ended" ? statusTone(request.status) : "warning",
       body: [
         ...(phase === "ended" ? endingNote(endingIn(request)) : standingNote(request, standing)),
         ...tallyLines(request, needed, now()),
-        ...(isPast ? [] : [timeLine(request, now()), ...who.lines]),
+        ...(isPast ? [] : [timeLine(request, now(), phase), ...who.lines]),
       ],
       links: announcementLinks(request.identity, mark),
       readings: [],

@@ -1,5 +1,5 @@
 import type { Subscription } from "../../delivery/collections.js";
-import { isVotable, type Standing, windowOf } from "../../ledger/vote-phase.js";
+import { type Standing, windowOf } from "../../ledger/vote-phase.js";
 import { perObject } from "../../util/per-object.js";
 import { MINUTE } from "../../util/units.js";
 import type { TrackedVoteRequest } from "./collections.js";
@@ -98,8 +98,8 @@ export function remindersFor(
 ): { readonly done: readonly string[]; readonly announced: readonly string[] } {
   const done = new Set<string>();
   const announcedReminders = new Set<string>();
-  // No vote saves a request that has expired.
-  if (standing && !isVotable(standing)) return { done: [], announced: [] };
+  // A request that is decided or has expired needs no more votes.
+  if (standing && standing.phase !== "voting") return { done: [], announced: [] };
   for (const { before, since } of schedulesOf(subscribed)) {
     const dueNow = dueReminders(known, before, since, now);
     for (const each of dueNow) done.add(each);

@@ -4,7 +4,7 @@ import type { Mentions } from "../../delivery/feed.js";
 import type { Subscriptions } from "../../delivery/subscriptions.js";
 import type { Names } from "../../directory/names.js";
 import type { MessagePayload } from "../../discord/message.js";
-import { isVotable, standingOf } from "../../ledger/vote-phase.js";
+import { standingOf } from "../../ledger/vote-phase.js";
 import type { VoteRequest } from "../../ledger/vote-requests.js";
 import { type MissingVotes, type Voter, voterIn } from "../../ledger/votes.js";
 import { missingLine } from "../../screens/vote-parts.js";
@@ -45,9 +45,12 @@ interface RemindingDeps {
 
 /** Creates the content of reminders, depending on who receives them. */
 export function createReminding({ state, subscriptions, rest, messages, names, now }: RemindingDeps) {
+  const isIn = (voters: readonly Voter[], voter: string) =>
+    voters.some(({ name, aliases }) => name === voter || aliases.includes(voter));
+
   /**
-   * Returns the missing votes for a person who watches only super validators. `undefined` if all of them have
-   * voted.
+   * Returns the missing votes for a person who watches only super validators. `undefined` if no vote of theirs
+   * is missing.
    */
   const absenceOf = (
     watched: readonly string[],
@@ -55,9 +58,7 @@ export function createReminding({ state, subscriptions, rest, messages, names, n
     request: VoteRequest,
   ): Absence | undefined => {
     const called = (voters: readonly string[]) => voters.map(names.called);
-    const isIn = (voters: readonly Voter[] | undefined, voter: string) =>
-      voters?.some(({ name, aliases }) => name === voter || aliases.includes(voter)) ?? false;
-    const absent = watched.filter((voter) => isIn(missing?.voters, voter));
+    const absent = watched.filter((voter) => isIn(missing?.voters ?? [], voter));
     // A super validator that has never voted is only counted in the tally.
     const isUncertain =
       missing === null || (missing.unknown > 0 && watched.some((voter) => !isIn(missing.voted, voter)));
@@ -68,11 +69,24 @@ export function createReminding({ state, subscriptions, rest, messages, names, n
     return absent.length > 0 ? notVotedYet(called(absent), request, names) : undefined;
   };
 
+  const votersOf = (recipients: readonly Subscription[]) =>
+    recipients.flatMap(({ subject }) => voterIn(subject) ?? []);
+
+  /** Returns the news of a reminder for people whose super validators owe no vote. */
+  const settledNews = async (watched: readonly string[], { request, missing }: Snapshot) => {
+    const voted = (await missing())?.voted ?? [];
+    const others = watched.filter((voter) => !isIn(voted, voter));
+    const title = cut(names.voteRequest(request), 150);
+    return others.length === 0
+      ? md`✅ Voted on ${title}`
+      : md`▫️ No vote is missing on ${title}: ${cut(others.map(names.called).join(", "), 100)} can't vote any more`;
+  };
+
   const absenceFor = async (
     recipients: readonly Subscription[],
     { request, missing }: Snapshot,
   ): Promise<Absence | undefined> => {
-    const watched = recipients.flatMap(({ subject }) => voterIn(subject) ?? []);
+    const watched = votersOf(recipients);
     if (watched.length > 0 && watched.length === recipients.length)
       return absenceOf(watched, await missing(), request);
     const isOff = recipients.length > 0 && recipients.every((each) => missingIn(each) === "off");
@@ -91,8 +105,8 @@ export function createReminding({ state, subscriptions, rest, messages, names, n
       recipients: readonly Subscription[],
     ): Promise<{ readonly payload: MessagePayload; readonly mentions: Mentions } | undefined> {
       // A reminder that is late because of an outage must not announce a vote that is over.
-      const standing = standingOf(snapshot.request, snapshot.needed, now());
-      if (snapshot.isOver || !isVotable(standing) || deadlineOf(event.reminder) <= now()) return undefined;
+      const { phase } = standingOf(snapshot.request, snapshot.needed, now());
+      if (snapshot.isOver || phase !== "voting" || deadlineOf(event.reminder) <= now()) return undefined;
       const absence = await absenceFor(recipients, snapshot);
       if (!absence) return undefined;
       const mentions = await mentionsFor(
@@ -113,11 +127,9 @@ export function createReminding({ state, subscriptions, rest, messages, names, n
     ): Promise<MessagePayload> {
       const concerned = recipients.filter((each) => !each.isPaused && isFor(each, event));
       const absence = await absenceFor(concerned, snapshot);
-      const done = {
-        news: () => md`✅ Voted on ${cut(names.voteRequest(snapshot.request), 150)}`,
-        lines: [],
-      };
-      return payloadOf(event, snapshot, mark, absence ?? done);
+      if (absence) return payloadOf(event, snapshot, mark, absence);
+      const news = await settledNews(votersOf(concerned), snapshot);
+      return payloadOf(event, snapshot, mark, { news: () => news, lines: [] });
     },
   };
 }

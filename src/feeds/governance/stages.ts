@@ -56,9 +56,11 @@ function advance(
   const isEnough = needed !== undefined && castIn({ yes, no }) >= needed;
   // If an earlier poll saw too few votes, the times of the votes decide.
   const wasEnough = isEnough && known.stage !== "expired";
-  const hadQuorum = isPast && !isSettled && wasEnough && targetEffectiveAt !== null;
+  const hadQuorum = !isSettled && wasEnough;
   const expiredNow = phase === "expired" && isSettled ? true : undefined;
-  const expired = isPast ? (hasExpired ?? (hadQuorum ? false : expiredNow)) : undefined;
+  // Without a decision date, enough yes votes still accept it later.
+  const isFinal = isPast && targetEffectiveAt !== null;
+  const expired = isFinal ? (hasExpired ?? (hadQuorum ? false : expiredNow)) : undefined;
   const nextRequest: TrackedVoteRequest = {
     ...rest,
     stage: phase,

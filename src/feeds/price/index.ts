@@ -13,7 +13,7 @@ import { headlineOf, type View } from "../../screens/view.js";
 import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
 import { timestampSchema } from "../../storage/timestamp.js";
-import { type Markdown, md, timestamp } from "../../text/markdown.js";
+import { grouped, type Markdown, md, timestamp } from "../../text/markdown.js";
 import { inPieces } from "../../util/event-loop.js";
 import { DAY } from "../../util/units.js";
 import { PRICE_FEED, priceWatches } from "./collections.js";
@@ -61,12 +61,17 @@ const MOVES = ["moves-5-24h", "moves-2-1h", "moves-5-1h", "moves-10-24h", "moves
 function newsOf({ subject: of, from, to }: PriceEvent): Markdown {
   const isDown = Number(to) < Number(from);
   const { when, value, over } = settingsOf(of) ?? {};
-  const now = md`${usdNumber(to)} (${percentChange(from, to)})`;
+  const change = percentChange(from, to);
+  const changeWords = change === "unchanged" ? md`` : md` (${change})`;
+  const now = md`${usdNumber(to)}${changeWords}`;
   if (when === "moves" && value && over)
     return md`Canton Coin ${isDown ? "fell" : "rose"} ${value}% or more in ${OVER[over]}: ${now}`;
-  return when === undefined || value === undefined
-    ? md`Canton Coin: ${now}`
-    : md`Canton Coin ${when === "below" ? "fell" : "rose"} ${when} ${value} USD: ${now}`;
+  if (when === undefined || value === undefined) return md`Canton Coin: ${now}`;
+  // Rounded, a price just beyond the limit looks as if it were not.
+  const rounded = Number(usdNumber(to).replaceAll(",", ""));
+  const isShown = when === "below" ? rounded < Number(value) : rounded > Number(value);
+  const exact = isShown ? now : md`${grouped(to, 10)}${changeWords}`;
+  return md`Canton Coin ${when === "below" ? "fell" : "rose"} ${when} ${value} USD: ${exact}`;
 }
 
 function viewOf(event: PriceEvent, mark: string): View {

@@ -46,10 +46,13 @@ function followedLine(followed: readonly FollowedValidator[], version: string): 
   );
   const unknownCount = followed.filter((each) => each.version === null || !isVersion(each.version)).length;
   const unknown = unknownCount === 0 ? md`` : md` The version of ${unknownCount} is unknown.`;
-  if (behind.length === 0)
-    return unknownCount === followed.length
-      ? md`The versions of those that this server follows are unknown.`
-      : md`🟢 None of the ${countedWords(followed.length, "validator")} that this server follows is behind.${unknown}`;
+  if (unknownCount === followed.length)
+    return md`The versions of those that this server follows are unknown.`;
+  if (behind.length === 0 && unknownCount === 0)
+    return followed.length === 1
+      ? md`🟢 The validator that this server follows isn't behind.`
+      : md`🟢 None of the ${followed.length} validators that this server follows is behind.`;
+  if (behind.length === 0) return md`No validator that this server follows is known to be behind.${unknown}`;
   const names = join(
     behind.slice(0, MAX_NAMED).map(({ name, version: own }) => md`${name} ${code(own, 40)}`),
     ", ",
@@ -63,7 +66,7 @@ export function readinessLines(
   report: ReadinessReport | undefined,
   followed: readonly FollowedValidator[],
 ): Markdown[] {
-  if (!report) return [md`How ready the network is can't be said: no validator's version is known.`];
+  if (!report) return [md`Readiness unknown: no validator's version is known.`];
   const { version, isNamed, ready, behind, unknown } = report;
   const active = ready + behind + unknown;
   return [

@@ -123,7 +123,7 @@ const silentWords = (ms: number): string => spanWords(Math.floor(ms / MINUTE) * 
 /** Returns the news of a silence in one line. */
 function silenceNews({ since, endedAt, isGone }: ShownSilence, name: string, now: number): Markdown {
   if (isGone) return md`⚪ No longer listed: ${name}`;
-  if (endedAt !== undefined) return md`🟢 Back: ${name}, after ${roughly(endedAt - since)}`;
+  if (endedAt !== undefined) return md`🟢 Back: ${name}, after ${spanWords(endedAt - since)}`;
   return md`🔴 ${name}: no report for ${silentWords(now - since)}`;
 }
 
@@ -269,7 +269,7 @@ export function holdView(hold: ShownHold, mark: string, now: number): View {
         readings: [],
       }
     : {
-        notification: md`▶️ Silence alerts are on again after ${roughly(endedAt - since)} on hold`,
+        notification: md`▶️ Silence alerts are on again after ${spanWords(endedAt - since)} on hold`,
         tone: "good",
         body: [
           md`They were on hold from ${timestamp(since, "f")} to ${timestamp(endedAt, "f")}, because the explorer had no recent data.`,
@@ -327,7 +327,7 @@ export function newsView(
       };
     }
     case "back":
-      return news(md`🟢 Back: ${name}, after ${roughly(event.at - event.since)}`, "good", [
+      return news(md`🟢 Back: ${name}, after ${spanWords(event.at - event.since)}`, "good", [
         md`Seen again ${timestampWithAge(event.at)}. It had been silent since ${timestamp(event.since, "f")}.`,
       ]);
     case "gone":

@@ -41,11 +41,7 @@ describe("a digest without news", () => {
   const validators = { joined: none, silent: none, back: none };
   const noon = UNTIL - DAY / 2;
   it.each([
-    [
-      "says so if everything is known",
-      { validators },
-      /^Nothing happened between <t:\d+:f> and <t:\d+:f>\.$/,
-    ],
+    ["says so if everything is known", { validators }, /^No news between <t:\d+:f> and <t:\d+:f>\.$/],
     [
       "does not claim so before the validators were read",
       {},
@@ -59,7 +55,7 @@ describe("a digest without news", () => {
     [
       "says for how long the validators were not read",
       { validators: { ...validators, unreadMs: 10 * HOUR } },
-      /No news, but some data is missing\.\n.*couldn't read the validators for 10 hours/,
+      /No news, but some data is missing\.\n.*couldn't read the validators for 10 h\./,
     ],
     ["says since when votes are known", { validators, votesSince: noon }, /Vote requests that ended before/],
     ["says up to when votes are known", { validators, votesReadAt: noon }, /Votes are included up to/],

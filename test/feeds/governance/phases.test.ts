@@ -162,7 +162,7 @@ describe("the phase of a vote request", () => {
     harness.explorer.injectFault({ kind: "status", status: 404 }, { path: /details$/ });
     harness.pass(30 * HOUR);
     const closed = await until(/outcome unknown: Lost without trace/);
-    expect(textOf(closed)).toMatch(/Ended, outcome unknown.*did not vote/);
+    expect(textOf(closed)).toMatch(/Ended, outcome unknown.*not voted when last seen/);
     // They may have shown that it had expired, and a message is edited at most every five minutes.
     const isEdited = () =>
       [opened, reminder].every(({ content }) => content.includes("Ended, outcome unknown: Lost"));
