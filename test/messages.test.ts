@@ -105,7 +105,7 @@ const NOT_SHOWN: readonly string[] = [
 const RARE: readonly string[] = [
   "Explorer data from …; press Refresh to update",
   "🟢 Rounds advance after the time of the network upgrade",
-  "⚠️ Can't test …: it's paused.",
+  "⏸️ … is paused. Pick it below and press Resume.",
   "There are more super validators now, so more votes are neede",
   "You aren't watching anything on this network. \\`/watch list\\",
   "You'll be told of each after … without a report, and after t",

@@ -70,9 +70,10 @@ async function testAll(
     } catch (error) {
       if (!(error instanceof PersonError)) throw error;
       const summary = await headline(each.subscription, each.feed, each.network ?? services);
+      const health = await each.of.subscriptions.health(each.subscription.channelId);
       lines.push(
-        each.subscription.isPaused
-          ? md`⚠️ Can't test ${summary}: it's paused.`
+        each.subscription.isPaused || health.paused
+          ? md`⏸️ ${summary} is paused. Pick it below and press Resume.`
           : md`⚠️ Can't test ${summary}. Pick it below and press Test to see why.`,
       );
     }

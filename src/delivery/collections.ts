@@ -76,9 +76,16 @@ const delivery = z.object({
   notBefore: timestampSchema,
   /**
    * Set while a process sends the delivery. After `deadline`, a new attempt must first look for a message
-   * sent since `at` (Discord's time).
+   * sent to `in` (a channel or thread) since `at` (Discord's time).
    */
-  claim: z.object({ epoch: z.number(), at: timestampSchema, deadline: timestampSchema }).exactOptional(),
+  claim: z
+    .object({
+      epoch: z.number(),
+      at: timestampSchema,
+      deadline: timestampSchema,
+      in: z.string().exactOptional(),
+    })
+    .exactOptional(),
 });
 
 /** A drill that a person requested, until the outbox picks it up. */
@@ -105,9 +112,11 @@ const announcedSchema = z.object({
   editedAt: timestampSchema.exactOptional(),
   /** True once the message shows that its subject has ended. Without `editedAt`, it was sent like that. */
   isOver: z.boolean().exactOptional(),
+  /** Time of the next attempt to edit it, epoch ms. */
   notBefore: timestampSchema.exactOptional(),
-  /** Steps that remain after sending. */
+  /** Steps that remain after sending, and the time of their next attempt, epoch ms. */
   todo: z.array(z.enum(["thread", "publish"])).exactOptional(),
+  todoNotBefore: timestampSchema.exactOptional(),
 });
 
 /**

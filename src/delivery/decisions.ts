@@ -109,9 +109,11 @@ export function nextStep({ document, isLasting, subject, mayEdit }: Message, now
     return notBefore > now ? { kind: "wait", until: notBefore } : { kind: "retire" };
   }
   const isBehind = isEditable && subject !== undefined && subject.revision > (document.revision ?? 0);
-  if (!document.todo && !isBehind) return { kind: "none" };
-  if (notBefore > now) return { kind: "wait", until: notBefore };
-  if (document.todo) return { kind: "follow-up" };
+  const todoAt = document.todo ? believed(document.todoNotBefore ?? 0, now, MAX_WAIT_MS) : undefined;
+  // A thread or a crosspost that Discord refuses for a day does not delay edits.
+  if (todoAt !== undefined && todoAt <= now) return { kind: "follow-up" };
+  if (!isBehind) return todoAt === undefined ? { kind: "none" } : { kind: "wait", until: todoAt };
+  if (notBefore > now) return { kind: "wait", until: Math.min(notBefore, todoAt ?? notBefore) };
   const waitMs = endedAt === null ? EDIT_INTERVAL_MS - ageOf(document.editedAt ?? 0, now) : 0;
   if (waitMs > 0) return { kind: "wait", until: now + waitMs };
   return isLasting && mayEdit ? { kind: "edit" } : { kind: "wait", until: now };

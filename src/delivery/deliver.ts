@@ -2,6 +2,7 @@ import { isMember, setArchived } from "../discord/post.js";
 import { problemOf, retryAfterOf, wordsFor } from "../discord/problems.js";
 import { LeaseLost } from "../storage/lease.js";
 import { StateError, type Write } from "../storage/store.js";
+import { ageOf } from "../util/clock.js";
 import {
   type Announced,
   announcedId,
@@ -134,6 +135,24 @@ export function createDeliver(context: DeliverContext) {
     return [...writes, announced.put(announcedId(commonFields.feed, ownMessageName, channelId), lasting)];
   };
 
+  /**
+   * Repeats a commit until it succeeds, as long as somebody is subscribed to receive the delivery. What was removed must not come
+   * back.
+   * @param attempt commits with the expectation that the subscription is unchanged
+   * @returns false if nobody is subscribed any more
+   */
+  const whileSubscribed = async (
+    delivery: Delivery,
+    attempt: (unchanged: Write) => Promise<boolean>,
+  ): Promise<boolean> => {
+    for (;;) {
+      const [recipient] = await subscriptions.recipients(delivery);
+      const unchanged = recipient && (await subscriptions.unchanged(recipient));
+      if (!unchanged) return false;
+      if (await attempt(unchanged)) return true;
+    }
+  };
+
   /** Records a delivery that was sent. */
   const record = async (
     id: string,
@@ -145,15 +164,12 @@ export function createDeliver(context: DeliverContext) {
     const { channelId } = delivery;
     const writes = documentsOf(feed, delivery, subscription, sent);
     const healthyWrite = subscriptions.healthWrite(channelId, { deliveredAt: now() });
-    for (;;) {
-      const [recipient] = await subscriptions.recipients(delivery);
-      const unchanged = recipient && (await subscriptions.unchanged(recipient));
-      if (!unchanged) {
-        // The subscription was removed while the message was sent, so the message is not recorded.
-        await commit(id, undefined);
-        return;
-      }
-      if (await commit(id, undefined, delivery.drill ? [] : [...writes, healthyWrite, unchanged])) break;
+    const isRecorded = await whileSubscribed(delivery, (unchanged) =>
+      commit(id, undefined, delivery.drill ? [] : [...writes, healthyWrite, unchanged]),
+    );
+    if (!isRecorded) {
+      await commit(id, undefined);
+      return;
     }
     // Archive a drill in a forum, so that it does not stay among the open posts.
     if (delivery.drill && sent.threadId) await setArchived(rest, sent.threadId, true).catch(() => {});
@@ -162,10 +178,12 @@ export function createDeliver(context: DeliverContext) {
     log.info({ delivery: id, channel: channelId, message: sent.messageId }, "Delivered");
   };
 
-  const recordError = async (channelId: string, error: string, more: object = {}) => {
-    const health = await subscriptions.health(channelId);
-    await subscriptions.setHealth(channelId, { ...health, error, erroredAt: now(), ...more });
-  };
+  const recordError = (delivery: Delivery, error: string, more: object = {}) =>
+    whileSubscribed(delivery, async (unchanged) => {
+      const { channelId } = delivery;
+      const health = { ...(await subscriptions.health(channelId)), error, erroredAt: now(), ...more };
+      return state.commit([unchanged, subscriptions.healthWrite(channelId, health)]);
+    });
 
   const dropChannel = async (channelId: string) => {
     for (const id of [...(await waitingFor(channelId)).keys()]) await commit(id, undefined);
@@ -187,21 +205,26 @@ export function createDeliver(context: DeliverContext) {
       problemOf(error) === "no-access" &&
       guildId !== null &&
       !(await isMember(rest, guildId).catch(() => true));
-    // The person is told with their next command.
-    const person = userId === null ? undefined : await state.open(watchers).get(userId);
-    const refusalWrites =
-      userId && person ? [state.open(watchers).put(userId, { channelId, refusedAt: now() })] : [];
-    await commit(id, waiting, refusalWrites);
+    const people = state.open(watchers);
+    const isWaiting = await whileSubscribed(waiting, async (unchanged) => {
+      const person = userId === null ? undefined : await people.get(userId);
+      // The person is told with their next command.
+      const refusalWrites =
+        userId && person
+          ? [people.expect(userId, person), people.put(userId, { channelId, refusedAt: now() })]
+          : [];
+      return commit(id, waiting, [unchanged, ...refusalWrites]);
+    });
+    if (!isWaiting) {
+      await commit(id, undefined);
+      return;
+    }
     // The operator cannot change what a person refuses.
     onDelivered(waiting.feed, userId === null ? "paused" : "refused", now() - waiting.at);
-    await recordError(
-      waiting.channelId,
-      hasLeftServer ? "the bot is no longer in the server" : wordsFor(error),
-      {
-        paused: true,
-        ...(hasLeftServer ? { goneSince: now() } : {}),
-      },
-    );
+    await recordError(waiting, hasLeftServer ? "the bot is no longer in the server" : wordsFor(error), {
+      paused: true,
+      ...(hasLeftServer ? { goneSince: now() } : {}),
+    });
   };
 
   /** Writes the result of a failed delivery. */
@@ -211,10 +234,12 @@ export function createDeliver(context: DeliverContext) {
     delivery: Delivery,
     subscription: Subscription,
     error: unknown,
-    { sending, known }: { sending: boolean; known: Announced | undefined },
+    { stage, known }: { stage: Stage; known: Announced | undefined },
   ) => {
     const { channelId, event, at, attempts } = delivery;
-    const problem = problemOf(error);
+    const sending = stage === "sending";
+    // Rendering asks about other channels, people and roles, so its errors say nothing about this channel.
+    const problem = stage === "rendering" ? "unknown" : problemOf(error);
     log.warn({ err: error, delivery: id, channel: channelId, problem }, "A delivery failed");
     const { claim, ...unclaimed } = delivery;
     const retryLater = (ms: number) => ({ ...unclaimed, attempts: attempts + 1, notBefore: now() + ms });
@@ -248,7 +273,7 @@ export function createDeliver(context: DeliverContext) {
         onDelivered(delivery.feed, "given-up", now() - at);
         log.error({ err: error, delivery: id, channel: channelId }, "Gave up a delivery");
         await recordError(
-          channelId,
+          delivery,
           problem === "invalid" ? wordsFor(error) : "given up after a day of trying",
         );
         return;
@@ -257,14 +282,16 @@ export function createDeliver(context: DeliverContext) {
         return;
       case "retry": {
         await commit(id, laterAttempt(retryAfterOf(error) ?? backoffMs(attempts, Math.random())));
-        await recordError(channelId, wordsFor(error));
+        await recordError(delivery, wordsFor(error));
       }
     }
   };
 
   return async (id: string, delivery: Delivery): Promise<void> => {
     const feed = feedOf(delivery);
-    const recipients = feed ? await subscriptions.recipients(delivery) : [];
+    const subscribed = feed ? await subscriptions.recipients(delivery) : [];
+    // Somebody may have paused some of them since.
+    const recipients = subscribed.filter(({ isPaused }) => !isPaused);
     const wanting = recipients.filter((each) => feed?.wants(each, delivery.event));
     const [subscription] = wanting.length > 0 ? wanting : recipients;
     const roleIds = [...new Set(wanting.flatMap(({ roleId }) => roleId ?? []))];
@@ -279,7 +306,7 @@ export function createDeliver(context: DeliverContext) {
     }
     let currentDelivery = delivery;
     let knownAnnouncement: Announced | undefined;
-    let sending = false;
+    let stage: Stage = "finding";
     try {
       // Read before the search: if the announcement's thread was deleted, the search fails, and the channel still exists.
       knownAnnouncement = await sender.announcedFor(feed, delivery);
@@ -288,7 +315,7 @@ export function createDeliver(context: DeliverContext) {
         await record(id, feed, delivery, subscription, arrived);
         return;
       }
-      if (knownAnnouncement?.todo?.includes("thread") && now() - knownAnnouncement.at < THREAD_MS) {
+      if (knownAnnouncement?.todo?.includes("thread") && ageOf(knownAnnouncement.at, now()) < THREAD_MS) {
         await commit(id, { ...delivery, notBefore: now() + 1_000 });
         return;
       }
@@ -298,6 +325,7 @@ export function createDeliver(context: DeliverContext) {
       }
       await pacer.turn(lineOf(subscription));
       // Render as late as possible, so that the content is current.
+      stage = "rendering";
       const rendered = await feed.render(
         delivery.event,
         renderer.mark(id),
@@ -308,9 +336,11 @@ export function createDeliver(context: DeliverContext) {
         return;
       }
       const deadline = now() + CLAIM_MS;
-      currentDelivery = { ...delivery, claim: { epoch: lease.epoch, at: discordTime(), deadline } };
+      const placeId = knownAnnouncement?.threadId ?? delivery.channelId;
+      const claim = { epoch: lease.epoch, at: discordTime(), deadline, in: placeId };
+      currentDelivery = { ...delivery, claim };
       await commit(id, currentDelivery);
-      sending = true;
+      stage = "sending";
       const usualLoudness =
         feed.loudnessOf?.(delivery.event) ?? (feed.begins(delivery.event) ? "ping" : "normal");
       const loudness = rendered.isOver && usualLoudness === "ping" ? "normal" : usualLoudness;
@@ -321,9 +351,12 @@ export function createDeliver(context: DeliverContext) {
     } catch (error) {
       // A failed commit is not a failed delivery.
       if (error instanceof LeaseLost || error instanceof StateError || stopping.aborted) throw error;
-      await fail(id, feed, currentDelivery, subscription, error, { sending, known: knownAnnouncement });
+      await fail(id, feed, currentDelivery, subscription, error, { stage, known: knownAnnouncement });
     }
   };
 }
+
+/** The part of a delivery in which an error occurred. */
+type Stage = "finding" | "rendering" | "sending";
 
 type Arrived = Sent & { readonly gone?: boolean; readonly isOver?: boolean };

@@ -188,6 +188,11 @@ export function createOutbox(context: OutboxContext): Outbox {
     });
   }
 
+  function reread(): void {
+    loadWaiting = lazy(readPending);
+    wake();
+  }
+
   /** Returns the writes that record deliveries, and a function that sends them once they are committed. */
   const prepared = async (deliveries: ReadonlyMap<string, Delivery>) => {
     await loadWaiting();
@@ -276,14 +281,17 @@ export function createOutbox(context: OutboxContext): Outbox {
             isLate ? [] : [[deliveryId(drillFields.feed, drillEventId(id), drillFields.channelId), delivery]],
           ),
         );
-        await state.commit([state.open(requestedDrills).delete(id), ...writes]);
+        try {
+          await state.commit([state.open(requestedDrills).delete(id), ...writes]);
+        } catch (error) {
+          // It may have been applied.
+          if (error instanceof StateError) reread();
+          throw error;
+        }
         release();
       }
     },
-    reread() {
-      loadWaiting = lazy(readPending);
-      wake();
-    },
+    reread,
     wake,
     idle: () => serving.size === 0,
     async waitingMs(but) {

@@ -136,10 +136,11 @@ export function createSender({
     subscription: Subscription,
   ): Promise<Sent | undefined> => {
     const searchSince = (claim?.at ?? discordTime()) - LOOK_BACK_MS;
-    const thread = (await announcedFor(feed, { event, channelId }))?.threadId;
+    // The thread may have been opened after the send. Claims of earlier versions have no place.
+    const placeId = claim?.in ?? (await announcedFor(feed, { event, channelId }))?.threadId ?? channelId;
     const line = lineOf(subscription);
     await pacer.turn(line);
-    if (subscription.forum && !thread) {
+    if (subscription.forum && placeId === channelId) {
       const found =
         subscription.guildId === null
           ? undefined
@@ -150,7 +151,6 @@ export function createSender({
         found && { messageId: found.id, in: found.id, threadId: found.id, pings: pingsIn(found.content) }
       );
     }
-    const placeId = thread ?? channelId;
     const found = await findByMark(rest, placeId, renderer.mark(id), searchSince);
     return found && { messageId: found.id, in: placeId, pings: pingsIn(found.content) };
   };

@@ -62,6 +62,13 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
     return lasting.current(subject, mark, channelId, recipients);
   };
 
+  /** Archives a thread, unless it is gone or the bot may not. */
+  const archive = (threadId: string) =>
+    setArchived(rest, threadId, true).catch((error: unknown) => {
+      const problem = problemOf(error);
+      if (problem === "refused-for-now" || problem === "unknown") throw error;
+    });
+
   const edit = async (
     id: string,
     document: Announced,
@@ -73,10 +80,12 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
     await pacer.turn(channelId, "edit");
     if (lease.validUntil() <= now()) return;
     const isOver = endedAt !== null;
-    let nextDocument: Announced = { ...document, revision, editedAt: now(), ...(isOver && { isOver }) };
+    // A subject that had ended may be open again.
+    const { isOver: _, ...shown } = document;
+    let nextDocument: Announced = { ...shown, revision, editedAt: now(), ...(isOver && { isOver }) };
     try {
       await editAnnounced(rest, document, payload);
-      if (isOver && document.threadId) await setArchived(rest, document.threadId, true);
+      if (isOver && document.threadId) await archive(document.threadId);
     } catch (error) {
       nextDocument = afterFailedEdit(document, error, now());
       log.debug(
@@ -109,7 +118,7 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
   const followUp = async (id: string, document: Announced, lasting: LastingMessages | undefined) => {
     const { subject, channelId, messageId } = document;
     const [step, ...left] = document.todo ?? [];
-    const { todo, ...done } = document;
+    const { todo, todoNotBefore, ...done } = document;
     let nextDocument: Announced = { ...done, ...(left.length > 0 ? { todo: left } : {}) };
     await pacer.turn(channelId, "edit");
     try {
@@ -131,7 +140,7 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
         { err: error, channel: channelId, message: messageId, step, again: willRetry },
         "A thread or a crosspost could not be created",
       );
-      if (willRetry) nextDocument = { ...document, notBefore: now() + (retryAfterOf(error) ?? MINUTE) };
+      if (willRetry) nextDocument = { ...document, todoNotBefore: now() + (retryAfterOf(error) ?? MINUTE) };
     }
     await state.commit([
       announced.expect(id, document),

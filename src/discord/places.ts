@@ -212,18 +212,21 @@ export async function isPingable(
     if (roleOf(place.guild, roleId).mentionable) return true;
     return personId !== undefined && (await mayPingAll(rest, personId, place));
   } catch (error) {
-    // The role is gone, or the person has left the server.
-    if (error instanceof PersonError || hasCode(error, DISCORD.unknownMember)) return false;
+    // The role is gone, or the person has left the server or deleted their account.
+    if (error instanceof PersonError || isUnknownPerson(error)) return false;
     throw error;
   }
 }
+
+const isUnknownPerson = (error: unknown): boolean =>
+  hasCode(error, DISCORD.unknownMember) || hasCode(error, DISCORD.unknownUser);
 
 /** Checks that a person is in a server. @throws {PersonError} if not */
 export async function checkMember(rest: REST, guildId: string, userId: string): Promise<void> {
   try {
     await rest.get(Routes.guildMember(guildId, userId));
   } catch (error) {
-    if (!hasCode(error, DISCORD.unknownMember) && !hasCode(error, DISCORD.unknownUser)) throw error;
+    if (!isUnknownPerson(error)) throw error;
     throw new PersonError(`<@${userId}> isn't in this server. Pick a member or a role.`);
   }
 }

@@ -132,7 +132,7 @@ export const answerDeps = (
   now: Date.now(),
 });
 
-/** Requests a drill of a subscription. @throws {PersonError} if its channel is paused */
+/** Requests a drill of a subscription. @throws {PersonError} if it or its channel is paused */
 export async function drillSubscription(
   person: { readonly user: { readonly id: string } },
   { subscription, feed }: Pick<OwnedSubscription, "subscription" | "feed">,
@@ -140,7 +140,7 @@ export async function drillSubscription(
   pausedWords: string,
 ): Promise<void> {
   const { paused } = await network.subscriptions.health(subscription.channelId);
-  if (paused) throw new PersonError(pausedWords);
+  if (paused || subscription.isPaused) throw new PersonError(pausedWords);
   const deps = answerDeps(person, network);
   await requestDrill(network.state, network.renderer, subscription, (mark) =>
     feed.sample(deps, subscription, mark),

@@ -135,7 +135,20 @@ describe("a delivered message", () => {
     ],
     [
       "waits with its thread as long as Discord asks",
-      { document: document({ todo: ["thread"], notBefore: NOW + 1 }), subject: open },
+      { document: document({ todo: ["thread"], todoNotBefore: NOW + 1 }), subject: open },
+      wait(NOW + 1),
+    ],
+    [
+      "is edited while its thread waits",
+      { document: document({ todo: ["thread"], todoNotBefore: NOW + 1 }), subject: changed },
+      kind("edit"),
+    ],
+    [
+      "waits for the earlier of its thread and its edit",
+      {
+        document: document({ todo: ["thread"], todoNotBefore: NOW + 1, notBefore: NOW + 2 }),
+        subject: changed,
+      },
       wait(NOW + 1),
     ],
     ["is shown as ended once if its subject is unknown", { subject: undefined }, kind("retire")],

@@ -1,0 +1,244 @@
+import { REST } from "discord.js";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { newDataDir } from "../../sandbox/bot-process.js";
+import { DiscordError } from "../../sandbox/discord/errors.js";
+import { type SandboxDiscord, startSandboxDiscord } from "../../sandbox/discord/server.js";
+import {
+  type Announced,
+  announcedId,
+  announcements,
+  channelHealths,
+  type Subscription,
+  subscriptionDocuments,
+  subscriptionId,
+} from "../../src/delivery/collections.js";
+import type { Feed, SubjectState } from "../../src/delivery/feed.js";
+import { createJanitor } from "../../src/delivery/janitor.js";
+import { createOutbox, type Outbox } from "../../src/delivery/outbox.js";
+import { createSubscriptions } from "../../src/delivery/subscriptions.js";
+import { createUpkeep } from "../../src/delivery/upkeep.js";
+import { createRenderer } from "../../src/discord/message.js";
+import { createPacer } from "../../src/discord/pacer.js";
+import { postMessage } from "../../src/discord/post.js";
+import { openFileStore } from "../../src/storage/file-store.js";
+import { createState } from "../../src/storage/state.js";
+import { md } from "../../src/text/markdown.js";
+import { newLinks, quiet } from "../harness.js";
+
+const FEED = "tides";
+const renderer = createRenderer(newLinks());
+let discord: SandboxDiscord;
+let channel: ReturnType<SandboxDiscord["world"]["addChannel"]>;
+let channelId: string;
+let store: ReturnType<typeof openFileStore>;
+let outbox: Outbox;
+let now = Date.now();
+
+beforeAll(async () => {
+  discord = await startSandboxDiscord({ now: () => now });
+});
+afterAll(() => discord.close());
+beforeEach(() => {
+  store = openFileStore(newDataDir());
+  now = Date.now();
+  channel = discord.world.addChannel({ type: 0, guild_id: discord.guild.id, name: "tides" });
+  channelId = channel.id;
+});
+afterEach(async () => {
+  await outbox.stop();
+  await store.close();
+});
+
+const newRest = () =>
+  new REST({ api: discord.url, retries: 0, rejectOnRateLimit: () => true }).setToken(discord.token);
+
+const viewOf = (text: string, mark?: string) =>
+  renderer.message({
+    notification: md`${text}`,
+    title: md`Tide`,
+    tone: "neutral",
+    readings: [],
+    links: [
+      { label: "Price", to: { screen: "price", parameters: { over: "1d" } }, ...(mark ? { mark } : {}) },
+    ],
+  });
+
+/** Creates an outbox and an upkeep with a feed of this test, whose clock the test sets. */
+function deliveryOf(feed: Partial<Feed>) {
+  const state = createState(store, { log: quiet });
+  const ownFeed = {
+    definition: { name: FEED, topics: { news: { words: "News", byDefault: true } } },
+    readEvent: (event: unknown) => event,
+    idOf: String,
+    topicOf: () => "news",
+    subjectsOf: () => ["high"],
+    begins: () => true,
+    wants: () => true,
+    render: async (event: unknown, mark: string) => ({
+      payload: viewOf(`Tide ${String(event)}`, mark),
+      title: "Tide",
+      revision: 1,
+    }),
+    ...feed,
+  } as unknown as Feed;
+  const subscriptions = createSubscriptions(state);
+  const janitor = createJanitor(state, subscriptions);
+  const context = {
+    state,
+    lease: { epoch: 1, validUntil: () => Number.POSITIVE_INFINITY },
+    rest: newRest(),
+    renderer,
+    pacer: createPacer(0),
+    feeds: new Map([[FEED, ownFeed]]),
+    subscriptions,
+    janitor,
+    log: quiet,
+    now: () => now,
+    discordTime: () => now,
+    onDelivered: () => {},
+    mayEdit: () => true,
+  };
+  outbox = createOutbox({ ...context, onRecorded: () => {} });
+  const subscribe = (subject: string | null, more: Partial<Subscription> = {}) =>
+    state.commit([
+      state.open(subscriptionDocuments).put(subscriptionId(channelId, FEED, subject), {
+        channelId,
+        feed: FEED,
+        subject,
+        guildId: discord.guild.id,
+        userId: null,
+        forum: false,
+        tagId: null,
+        since: 1,
+        topics: {},
+        roleId: null,
+        thread: false,
+        publish: false,
+        ...more,
+      }),
+    ]);
+  const publish = async (event: string) => {
+    const { writes, release } = await outbox.prepare(ownFeed, [event], await outbox.listeners(ownFeed));
+    await state.commit(writes);
+    return release;
+  };
+  const note = (document: Partial<Announced>) =>
+    state.commit([
+      state.open(announcements).put(announcedId(FEED, "high", channelId), {
+        ...{ feed: FEED, subject: "high", channelId, news: false, messageId: "1", in: channelId, at: now },
+        ...{ revision: 1, pings: "", ...document },
+      }),
+    ]);
+  return { state, subscriptions, janitor, subscribe, publish, note, upkeep: createUpkeep(context) };
+}
+
+const texts = () => discord.world.read(channel).map(({ content }) => content);
+const isIdle = async () => outbox.idle() && (await outbox.waitingMs()) === 0;
+const settled = () => expect.poll(isIdle).toBe(true);
+
+it("does not ping the role of a subscription that is paused, and sends nothing if all of them are", async () => {
+  const { subscribe, publish } = deliveryOf({});
+  await subscribe("a");
+  await subscribe("b");
+  await subscribe("c", { isPaused: true, roleId: discord.world.addRole(discord.guild, "Paused", 0n).id });
+  (await publish("one"))();
+  await expect.poll(texts).toEqual(["Tide one"]);
+
+  const release = await publish("two");
+  await subscribe("a", { isPaused: true });
+  await subscribe("b", { isPaused: true });
+  release();
+  await settled();
+  expect(texts()).toEqual(["Tide one"]);
+});
+
+it("takes an error while rendering for a reason to try again, and not for the channel's refusal", async () => {
+  let attempts = 0;
+  const { subscribe, publish, subscriptions } = deliveryOf({
+    async render(event, mark) {
+      attempts += 1;
+      if (attempts === 1) await newRest().get(`/guilds/${discord.guild.id}/members/1`);
+      return { payload: viewOf(`Tide ${String(event)}`, mark), title: "Tide", revision: 1 };
+    },
+  });
+  discord.trap({
+    method: "GET",
+    path: /members\/1$/,
+    times: 1,
+    error: new DiscordError(404, 10_013, "Unknown User"),
+  });
+  await subscribe("a");
+  (await publish("one"))();
+  await expect.poll(() => attempts).toBe(1);
+  now += 60_000;
+  await expect
+    .poll(() => {
+      outbox.wake();
+      return texts();
+    })
+    .toEqual(["Tide one"]);
+  expect(await subscriptions.health(channelId)).not.toHaveProperty("paused");
+});
+
+it("looks for a message that may have been sent where it was sent, although its thread has opened since", async () => {
+  const { subscribe, publish, note } = deliveryOf({ begins: () => false });
+  await subscribe("a");
+  await note({});
+  discord.trap({ method: "POST", path: /messages$/, times: 1, error: "lost" });
+  (await publish("one"))();
+  await expect.poll(texts).toEqual(["Tide one"]);
+  await expect.poll(() => outbox.idle()).toBe(true);
+  const thread = discord.world.addChannel({ type: 11, guild_id: discord.guild.id, name: "thread" });
+  await note({ threadId: thread.id });
+  // Discord knows a nonce for a few minutes.
+  now += 600_000;
+  outbox.wake();
+  await settled();
+  expect([texts(), discord.world.read(thread).length]).toEqual([["Tide one"], 0]);
+});
+
+it("keeps nothing about a channel whose subscription ends while a delivery to it fails", async () => {
+  const { state, subscribe, publish, janitor } = deliveryOf({});
+  await subscribe("a");
+  discord.trap({
+    method: "POST",
+    path: /messages$/,
+    times: 1,
+    delayMs: 200,
+    error: new DiscordError(403, 50_001, "Missing Access"),
+  });
+  (await publish("one"))();
+  await expect.poll(() => outbox.idle()).toBe(false);
+  await janitor.removeSubscription({ channelId, feed: FEED, subject: "a" });
+  await settled();
+  expect([...(await state.open(channelHealths).list()).keys()]).toEqual([]);
+});
+
+it("shows a subject's end although its thread is gone, and shows it open again", async () => {
+  let subject: SubjectState = { revision: 2, endedAt: now };
+  const edits: string[] = [];
+  const { state, note, upkeep } = deliveryOf({
+    lasting: {
+      stateOf: async () => subject,
+      beginningOf: (name) => name,
+      titleOf: async () => "Tide",
+      async current() {
+        edits.push(subject.endedAt === null ? "open" : "ended");
+        return viewOf("Tide");
+      },
+    },
+  });
+  const post = { payload: viewOf("Tide"), nonce: "tide" };
+  const messageId = await postMessage(newRest(), channelId, post, new AbortController().signal);
+  await note({ messageId, threadId: "1" });
+  const noted = () => state.open(announcements).get(announcedId(FEED, "high", channelId));
+  await upkeep.run();
+  expect(await noted()).toMatchObject({ revision: 2, isOver: true });
+  subject = { revision: 3, endedAt: null };
+  now += 600_000;
+  upkeep.touch(FEED);
+  await upkeep.run();
+  expect(await noted()).toMatchObject({ revision: 3 });
+  expect(await noted()).not.toHaveProperty("isOver");
+  expect(edits).toEqual(["ended", "open"]);
+});
