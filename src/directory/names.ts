@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { bulkhead } from "cockatiel";
 import { ifAnswered } from "../explorer/errors.js";
 import type { VoteRequestListItem } from "../explorer/schema/governance.js";
 import type { Explorer } from "../explorer/service.js";
@@ -18,6 +19,7 @@ import { actionIn, identityOf, readDetail } from "../ledger/vote-requests.js";
 import { type Voter, voterId } from "../ledger/votes.js";
 import type { Log } from "../log.js";
 import type { State } from "../storage/state.js";
+import { StateError } from "../storage/store.js";
 import { fingerprint, hintOf, isWholeId, shortId } from "../text/ids.js";
 import { cut } from "../text/plain.js";
 import { lazy, singleFlight } from "../util/single-flight.js";
@@ -80,6 +82,8 @@ interface NamesDeps {
   readonly log: Pick<Log, "warn">;
 }
 
+/** Maximum number of details that are read at the same time. */
+const MAX_READS = 2;
 /** Maximum length of a text in a stored summary. */
 const MAX_PIECE = 200;
 
@@ -112,6 +116,8 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
   /** Changes of the upgrade's schedule by identity, from details. */
   const upgrades = new Map<string, UpgradeChange | null>();
   const flights = new Map<string, Promise<void>>();
+  // All background requests wait in one line. A person who turns pages must not delay polls.
+  const line = bulkhead(MAX_READS, Number.POSITIVE_INFINITY);
   const load = lazy(async () => {
     for (const [identity, summary] of await state.open(requestSummaries).list())
       summaries.set(identity, summary);
@@ -163,7 +169,8 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
       wanted.map((row) => {
         const identity = identityOf(row) ?? "";
         const readOne = async () => {
-          const answer = await ifAnswered(readDetail(explorer, row).then((detail) => ({ detail })));
+          const readRow = async () => ({ detail: await readDetail(explorer, row) });
+          const answer = await ifAnswered(line.execute(readRow));
           if (answer) names.learn(identity, answer.detail ? actionIn(answer.detail) : toAction(null));
         };
         return singleFlight(flights, identity, readOne, false);
@@ -230,9 +237,10 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
         directory.add("proposal", { ...entry, name, action: tag, upgrade });
       }
       if (isSame || summary === null) return;
-      state
-        .commit([state.open(requestSummaries).put(identity, summary)])
-        .catch((err: unknown) => log.warn({ err }, "A vote request's summary could not be stored"));
+      state.commit([state.open(requestSummaries).put(identity, summary)]).catch((err: unknown) => {
+        // The store logs its own errors.
+        if (!(err instanceof StateError)) log.warn({ err }, "A vote request's summary could not be stored");
+      });
     },
     async read(rows, ms) {
       const reading = readDetails(rows, isUnnamed, Number.POSITIVE_INFINITY);

@@ -103,7 +103,9 @@ export const DISCORD = {
 
 /** True if an interaction can no longer be answered. */
 export const isTooLate = (error: unknown): boolean =>
-  hasCode(error, DISCORD.unknownInteraction) || hasCode(error, DISCORD.unknownWebhook);
+  hasCode(error, DISCORD.unknownInteraction) ||
+  hasCode(error, DISCORD.unknownWebhook) ||
+  hasCode(error, DISCORD.unknownMessage);
 
 /** True if an error is Discord's answer with this JSON error code (`DISCORD`). */
 export const hasCode = (error: unknown, code: number): boolean =>

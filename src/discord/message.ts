@@ -190,6 +190,8 @@ const WHY: Partial<Record<ExplorerProblem, string>> = {
   limited: "the explorer is limiting requests",
   refused: "the explorer rejects this bot's key",
   withheld: "this bot has no access to newer data",
+  unreadable: "I can't read the explorer's newer data",
+  rejected: "the explorer rejects the request",
 };
 
 /** Returns the age of the data as one line of small print. Discord keeps the relative time up to date. */

@@ -64,18 +64,21 @@ interface ListOptions<Row> {
   readonly newer?: Newer<Row>;
   /** True if duplicates on the same page are dropped. */
   readonly distinct: boolean;
+  /** True if equal rows of a page are different things. */
+  readonly hasTwins?: boolean;
 }
 
 /** Defines an endpoint that returns a page of rows. */
 const list = <P extends PageQuery, Row extends z.ZodObject>(
   target: (parameters: P) => RequestTarget,
   row: Row,
-  { key, newer, distinct }: ListOptions<z.infer<Row>>,
+  { key, newer, distinct, hasTwins = false }: ListOptions<z.infer<Row>>,
 ) => ({
   target,
   schema: documented(pageOf(row, distinct ? key : undefined, newer), { fields: documentedPage(row) }),
   key,
   newer,
+  hasTwins,
 });
 
 /** All endpoints: path and query, schema of the answer, and for lists the key that identifies a row. */
@@ -121,7 +124,7 @@ export const endpoints = {
     ({ partyId, ...page }: { readonly partyId: string } & PageQuery) => [`rewards/${id(partyId)}`, page],
     reward,
     // One event may have several rewards, at the same time.
-    { key: (row) => JSON.stringify(row), distinct: false },
+    { key: (row) => JSON.stringify(row), distinct: false, hasTwins: true },
   ),
   voteRequests: list((p: PageQuery) => ["governance/vote-requests", { ...p }], voteRequestListItem, {
     key: (row) => row.trackingCid ?? row.contractId,
@@ -193,6 +196,9 @@ export const keyOf = <Name extends ListName>(name: Name): ((row: ListRow<Name>) 
 /** Returns the function that selects between two rows with the same key; `undefined` keeps the first. */
 export const newerIn = <Name extends ListName>(name: Name): Newer<ListRow<Name>> | undefined =>
   endpoints[name].newer as Newer<ListRow<Name>> | undefined;
+
+/** True if equal rows of a page of the list are different things. */
+export const hasTwins = (name: ListName): boolean => endpoints[name].hasTwins;
 
 /** Returns the path and query of a request. */
 export const targetOf = <Name extends EndpointName>(

@@ -113,7 +113,8 @@ async function readBody(path: string, response: Response, signal: AbortSignal): 
   }
   // A cancelled stream looks like one that has ended.
   signal.throwIfAborted();
-  const text = Buffer.concat(chunks).toString("utf8");
+  // Drops a byte-order mark, with which JSON.parse fails.
+  const text = new TextDecoder().decode(Buffer.concat(chunks));
   try {
     return { json: await parseLargeJson(text), text, bytes };
   } catch (error) {

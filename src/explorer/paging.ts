@@ -1,5 +1,5 @@
 import { yieldFor } from "../util/event-loop.js";
-import { keyOf, type ListName, type ListRow, newerIn } from "./endpoints.js";
+import { hasTwins, keyOf, type ListName, type ListRow, newerIn } from "./endpoints.js";
 import { ExplorerError, ifAnswered } from "./errors.js";
 import { gatherDistinct, type Page } from "./schema/page.js";
 import type { Reading } from "./service.js";
@@ -25,6 +25,8 @@ export interface Slice<T> {
   /** Number of rows in the whole list according to the explorer, and how many of them can be reached. `null` if unknown. */
   readonly total: number | null;
   readonly reachable: number | null;
+  /** Number of rows of the fetched page that could not be read. */
+  readonly unreadable?: number;
 }
 
 type Load<T> = (page: { page: number; size: number }) => Promise<Reading<Page<T>>>;
@@ -101,7 +103,7 @@ function samePage<T>(a: Page<T>, b: Page<T>, key: (row: T) => string | null): bo
 
 /** Returns a screen's rows from a fetched page. If `start` is past the end, returns the last screen of that page. */
 function slice<T>(source: Page<T>, start: number, request: number, size: number): Slice<T> {
-  const { content, totalElements, last } = source;
+  const { content, totalElements, last, unreadable } = source;
   const rowsBefore = request * size;
   const rowsHeld = rowsBefore + content.length;
   const knownTotal = last ? rowsHeld : Math.max(totalElements ?? rowsHeld, rowsHeld);
@@ -122,6 +124,7 @@ function slice<T>(source: Page<T>, start: number, request: number, size: number)
     pages: Math.max(1, Math.min(Math.ceil(reachable / ROWS_PER_SCREEN) + (hasMore ? 1 : 0), MAX_SCREENS)),
     total: isOpenEnded ? null : Math.max(totalElements ?? rowsHeld, last ? 0 : rowsHeld),
     reachable: isOpenEnded ? null : reachable,
+    unreadable,
   };
 }
 
@@ -153,7 +156,7 @@ export async function readPages<Name extends ListName>(
 > {
   const key = keyOf(name);
   const readings: Reading<Page<ListRow<Name>>>[] = [];
-  const gathered = gatherDistinct(key, newerIn(name));
+  const gathered = gatherDistinct(key, newerIn(name), hasTwins(name));
   const { rows } = gathered;
   const result = (complete: boolean) => ({
     ...together<readonly ListRow<Name>[]>(rows, ...readings),

@@ -194,9 +194,10 @@ export function createExplorerService({
       onRead(name, "upstream");
       return toReading(name, entry, false);
     } catch (error) {
-      if (!held || "missing" in held || caller === "background") throw error;
-      onRead(name, "stale");
       const problem = error instanceof ExplorerError ? error.problem : "failing";
+      // An explorer that says that it is gone has answered.
+      if (!held || "missing" in held || caller === "background" || problem === "missing") throw error;
+      onRead(name, "stale");
       return { ...toReading(name, held, true), problem };
     }
   };

@@ -22,6 +22,8 @@ import type { Waiters } from "./waiters.js";
 const TRY_MS = 10_000;
 const TOTAL_MS: Readonly<Record<Priority, number>> = { people: 20_000, background: 120_000 };
 const TRIES = 3;
+/** Timeout in ms for the question whether another endpoint answers. */
+const CHECK_MS = 3_000;
 /** Delay before the second attempt, in ms. It doubles for the third one. Jitter changes each delay by up to 50%. */
 const FIRST_PAUSE_MS = 400;
 /** Maximum pause for a Retry-After, and the pause for a 429 without one, in ms. */
@@ -109,14 +111,25 @@ export function createUpstream({
     problemIs("refused")(error) || (error instanceof Error && refusals.has(error));
   const reported = new Set<EndpointName>();
   const trialFails = (error: unknown) =>
-    error instanceof ExplorerError && !isAnswer(error) && (!problemIs("withheld")(error) || isRefused(error));
+    error instanceof ExplorerError &&
+    !isAnswer(error) &&
+    !onlyHere.has(error) &&
+    (!problemIs("withheld")(error) || isRefused(error));
   /** Endpoints that failed since the last success. A single failing endpoint does not mean that the explorer is down. */
   const failingEndpoints = new Set<EndpointName>();
+  /** Errors of endpoints that fail while others answer. */
+  const onlyHere = new WeakSet<Error>();
+  const isFailure = (error: unknown): error is ExplorerError =>
+    problemIs("failing", "slow", "unreadable")(error) && error instanceof ExplorerError && !error.unsent;
   const isDown = (error: unknown): boolean =>
-    problemIs("failing", "slow", "unreadable")(error) &&
-    error instanceof ExplorerError &&
-    !error.unsent &&
+    isFailure(error) &&
+    !onlyHere.has(error) &&
     ((error.problem === "failing" && error.status === undefined) || failingEndpoints.size > 1);
+  /** True if an error may mean that the explorer is down, or only concern its endpoint. */
+  const isInDoubt = (error: ExplorerError): boolean =>
+    isFailure(error) &&
+    !(error.problem === "failing" && error.status === undefined) &&
+    (failingEndpoints.size > 1 || downBreaker.state === CircuitState.HalfOpen);
   const downBreaker = circuitBreaker(
     handleWhen((error) => (downBreaker.state === CircuitState.HalfOpen ? trialFails(error) : isDown(error))),
     { halfOpenAfter: new ExponentialBackoff(REOPEN_MS), breaker: new ConsecutiveBreaker(FAILURES_IN_A_ROW) },
@@ -168,8 +181,26 @@ export function createUpstream({
     }
     return true;
   };
-  const checks = new Map<"key", Promise<boolean>>();
+  const checks = new Map<"key" | "down", Promise<boolean>>();
   const isKeyRefused = () => singleFlight(checks, "key", askUsualOnes, false);
+
+  /** True if an endpoint that has answered before, and is not among the failing ones, answers now. */
+  const isAnotherAnswering = () =>
+    singleFlight(
+      checks,
+      "down",
+      async () => {
+        const other = [...answered.values()].findLast(({ endpoint }) => !failingEndpoints.has(endpoint));
+        if (!other) return false;
+        try {
+          await withDeadline(CHECK_MS, undefined, (signal) => get(other.path, other.query, signal));
+          return true;
+        } catch (error) {
+          return isAnswer(error);
+        }
+      },
+      false,
+    );
 
   const noteWithheld = async (error: ExplorerError, endpoint: EndpointName) => {
     if (answered.size === 0 || answered.has(endpoint)) withheld.add(endpoint);
@@ -179,6 +210,16 @@ export function createUpstream({
       reported.add(endpoint);
       onWithheld(error, endpoint);
     }
+  };
+
+  /** Turns a redirect into `withheld` if another endpoint, which has answered before, still answers. */
+  const ofEndpoint = async (error: unknown, endpoint: EndpointName): Promise<unknown> => {
+    if (!(error instanceof ExplorerError) || error.problem !== "refused" || error.status === undefined)
+      return error;
+    const { message, status } = error;
+    const hasOthers = [...answered.keys()].some((each) => each !== endpoint && !withheld.has(each));
+    const isOnlyHere = status < 400 && hasOthers && !(await isKeyRefused());
+    return isOnlyHere ? new ExplorerError("withheld", message, { status }) : error;
   };
 
   const once = async (
@@ -197,12 +238,14 @@ export function createUpstream({
         reported.delete(endpoint);
         return responseBody;
       } catch (thrown) {
-        const error = isAlwaysThere ? asWithheld(thrown) : thrown;
+        const error = await ofEndpoint(isAlwaysThere ? asWithheld(thrown) : thrown, endpoint);
         if (error instanceof ExplorerError) {
           if (error.problem === "withheld") await noteWithheld(error, endpoint);
           status = error.status === undefined ? error.problem : String(error.status);
           if (error.retryable || error.problem === "unreadable") failingEndpoints.add(endpoint);
-          const pauseMs = error.retryAfterMs ?? (error.problem === "limited" ? DEFAULT_PAUSE_MS : 0);
+          if (isInDoubt(error) && (await isAnotherAnswering())) onlyHere.add(error);
+          // A wait of zero would send the retries at once.
+          const pauseMs = error.retryAfterMs || (error.problem === "limited" ? DEFAULT_PAUSE_MS : 0);
           if (pauseMs > 0) queue.pause(Math.min(pauseMs, MAX_PAUSE_MS));
         }
         throw error;

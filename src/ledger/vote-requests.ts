@@ -157,7 +157,7 @@ async function orError<T>(reading: Promise<T>): Promise<T | ExplorerError> {
 }
 
 /** Maximum number of pages of the list that are read for one request. */
-const MAX_LIST_PAGES = 6;
+const MAX_LIST_PAGES = 10;
 /** Maximum time to wait for the list before the detail is fetched with the given id, in ms. */
 const LIST_MS = 1_000;
 

@@ -107,6 +107,8 @@ interface SilentSummary {
   /** Number of silent and active validators; null if the explorer does not say. */
   readonly silent: number | null;
   readonly reporting: number | null;
+  /** Number of validators whose last report the explorer does not give, among those that were read. */
+  readonly unknown: number;
   /** Time of the newest report, epoch ms; null unless the explorer is behind. */
   readonly behindSince: number | null;
   readonly standings: Standings;
@@ -153,7 +155,11 @@ const summarize = rememberLast(
     const silentActive = oldest.rows.filter(isSilent);
     const silentInactive = inactive.rows.filter(isSilent);
     const knownParties = new Set(silentActive.map(({ validator }) => validator));
-    const reportingInactive = inactive.rows.length - silentInactive.length;
+    const isUnknown = (each: ValidatorSummary) => standings(each).standing === "unknown";
+    const activeOnes = [...newest.data.content, ...oldest.rows];
+    const unknownActive = new Set(activeOnes.filter(isUnknown).map(({ validator }) => validator)).size;
+    const unknownInactive = inactive.rows.filter(isUnknown).length;
+    const reportingInactive = inactive.rows.length - silentInactive.length - unknownInactive;
     const activeTotal = newest.data.totalElements;
     // If all read ones are silent, there may be more.
     const areAllRead = silentActive.length < oldest.rows.length || oldest.rows.length >= (activeTotal ?? 0);
@@ -162,8 +168,9 @@ const summarize = rememberLast(
       rows: [...silentActive, ...silentInactive.filter(({ validator }) => !knownParties.has(validator))].sort(
         (a, b) => (b.lastActiveAt ?? 0) - (a.lastActiveAt ?? 0),
       ),
-      silent: isCounted ? inactive.total - reportingInactive + silentActive.length : null,
-      reporting: isCounted ? activeTotal + reportingInactive - silentActive.length : null,
+      silent: isCounted ? inactive.total - reportingInactive - unknownInactive + silentActive.length : null,
+      reporting: isCounted ? activeTotal + reportingInactive - silentActive.length - unknownActive : null,
+      unknown: unknownActive + unknownInactive,
       behindSince,
       standings,
       reading: together(null, newest, oldest.reading, inactive.reading),
@@ -201,12 +208,19 @@ const show = rememberLast(
     found: SilentSummary,
     oldest: ValidatorPage | undefined,
   ): View => {
-    const { silent, reporting, behindSince, standings } = found;
+    const { silent, reporting, unknown, behindSince, standings } = found;
     const rows = (oldest?.data.content ?? found.rows).slice(0, MAX_ROWS);
     const counts =
       silent === null || reporting === null
         ? md`The number of active validators is unknown.`
-        : md`🟢 **${grouped(reporting)}** of ${grouped(reporting + silent)} active · 🔴 **${grouped(silent)}** inactive`;
+        : join(
+            [
+              md`🟢 **${grouped(reporting)}** of ${grouped(reporting + silent + unknown)} active`,
+              md`🔴 **${grouped(silent)}** inactive`,
+              unknown > 0 && md`⚪ **${grouped(unknown)}** unknown`,
+            ],
+            " · ",
+          );
     const fields = versionFields(survey);
     return {
       title: md`Validators: overview`,

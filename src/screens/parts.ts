@@ -54,8 +54,16 @@ export const STANDINGS = {
   unknown: md`⚪ unknown`,
 } as const;
 
-/** Returns the line below a list: its size, and how much of it can be reached. */
+/** Returns the line below a list: its size, how much of it can be reached, and if some of it could not be read. */
 export function extent(slice: Slice<unknown>, one: string, several = `${one}s`): Markdown {
+  const { unreadable = 0 } = slice;
+  const size = sizeWords(slice, one, several);
+  return unreadable === 0
+    ? size
+    : md`${size}. I can't read ${countedWords(unreadable, "row")} of the explorer's answer`;
+}
+
+function sizeWords(slice: Slice<unknown>, one: string, several: string): Markdown {
   if (slice.total === null || slice.reachable === null) return md`Page ${slice.page} of these ${several}`;
   const total = countedWords(slice.total, one, several);
   if (slice.reachable >= slice.total) return md`${total}`;

@@ -145,14 +145,15 @@ async function readList(
   explorer: Explorer,
   parameters: ProposalListParameters,
   judging: Judging,
-): Promise<Reading<Slice<VoteRequestListItem>> & { readonly unread: number }> {
+): Promise<Reading<Slice<VoteRequestListItem>> & { readonly unread: number; readonly searched?: number }> {
   const { status, kind, page } = parameters;
   const loadPage = (at: { page: number; size: number }) => explorer.voteRequests(at);
   if (status === "all" && kind === "any")
     return { ...(await openUndocumentedSlice("voteRequests", loadPage, page)), unread: 0 };
   const reading = await readPages("voteRequests", loadPage, (rows) => rows.length >= MAX_ROWS, MAX_PAGES);
   const { rows, unread } = chosenOf(reading.data.slice(0, MAX_ROWS), parameters, judging);
-  return { ...reading, data: pageOf(rows, page), unread };
+  const searched = reading.complete ? {} : { searched: Math.min(reading.data.length, MAX_ROWS) };
+  return { ...reading, data: pageOf(rows, page), unread, ...searched };
 }
 
 /** States how many requests are missing from a list of one kind. */
@@ -181,6 +182,9 @@ export const proposals: Screen<"proposals"> = async (parameters, { explorer, nam
       ),
       md``,
       md`-# ${extent(shownSlice, "vote request")}`,
+      ...(reading.searched === undefined
+        ? []
+        : [md`-# Only the newest ${countedWords(reading.searched, "vote request")} were searched.`]),
       ...unreadLines(reading.unread),
     ],
     readings: [reading],

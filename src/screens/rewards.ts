@@ -68,13 +68,14 @@ async function sumFields(explorer: Explorer, id: string, price: string | null): 
     ],
     ", ",
   );
+  const isKnown = all.some((reward) => KINDS.some(([, key]) => reward[key] !== null));
   const sumParts = sums.filter(([, sum]) => sum !== "0").map(([kind, sum]) => md`${coins(sum, 4)} ${kind}`);
   return [
     {
       name: "Total",
       value: join(
         [
-          join([bold(coins(total, 4)), usd && md`(${usd})`], " "),
+          isKnown ? join([bold(coins(total, 4)), usd && md`(${usd})`], " ") : md`unknown`,
           sumParts.length > 1 && join(sumParts, " · "),
           md`-# ${period}`,
         ],

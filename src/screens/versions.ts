@@ -52,7 +52,7 @@ export const versions: Screen<"versions"> = async (_, { directory, charts }) => 
     const bodyLines = [
       readAt === undefined
         ? md`The list of validators is still loading. Please try again in a minute. \`/validator list\` already works.`
-        : md`The explorer lists no active validators at the moment.`,
+        : md`No validator is known to be active at the moment.`,
     ];
     return { title, tone: "neutral", body: bodyLines, readings: [], links, parent: address("network", {}) };
   }

@@ -3,7 +3,8 @@ import { toUrl } from "../explorer/values.js";
 import { isVotable, standingOf } from "../ledger/vote-phase.js";
 import { countSuperValidators, findVoteRequest, type VoteRequest } from "../ledger/vote-requests.js";
 import { neededFor } from "../ledger/vote-rules.js";
-import { bold, code, join, linkTo, type Markdown, md, quote, timestamp } from "../text/markdown.js";
+import { isWholeId } from "../text/ids.js";
+import { bold, code, idCode, join, linkTo, type Markdown, md, quote, timestamp } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { actionLines, actionMenu } from "./action-parts.js";
 import { address, buttonAddress } from "./addresses.js";
@@ -28,7 +29,11 @@ const requesterOf = ({
 }: Pick<VoteRequest, "requester" | "requesterName">): Markdown =>
   requesterName !== null && requesterName !== requester
     ? namedLine(requesterName, requester)
-    : code(requester, 60);
+    : requesterId(requester);
+
+/** The ledger has a name here, the explorer sometimes an id. */
+const requesterId = (requester: string | null): Markdown =>
+  requester !== null && isWholeId(requester) ? idCode(requester) : code(requester, 60);
 
 /** Returns who requested a vote, and when. */
 const originLine = (request: VoteRequest): Markdown =>

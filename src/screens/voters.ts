@@ -32,7 +32,7 @@ function leadWords(record: VoterRecord): Markdown | false {
 /** Describes the votes that a record covers. */
 function coverage({ requests, looked }: Records): Markdown[] {
   const [newest, oldest] = [requests[0], requests.at(-1)];
-  if (!newest || !oldest) return [md`-# The explorer lists no votes on requests that have ended.`];
+  if (!newest || !oldest) return [md`-# I found no complete votes on the newest requests that have ended.`];
   const someMissing =
     requests.length < looked ? md` Votes are incomplete for ${looked - requests.length} more.` : md``;
   return [

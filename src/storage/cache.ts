@@ -141,9 +141,10 @@ export function createCache({ memoryMb, redis, log }: CacheOptions): Cache {
       const ownEntry: CacheHit | undefined = heldEntry && { entry: heldEntry, layer: "memory" };
       if (heldEntry && heldEntry.fetchedAt >= wanted.newerThan) return ownEntry;
       const sharedEntry = await readShared(key, wanted.parse);
-      return sharedEntry && sharedEntry.entry.fetchedAt > (heldEntry?.fetchedAt ?? 0)
-        ? sharedEntry
-        : ownEntry;
+      if (sharedEntry && sharedEntry.entry.fetchedAt > (heldEntry?.fetchedAt ?? 0)) return sharedEntry;
+      // A new answer may have been stored while Redis was asked.
+      const newEntry = redis && (await memory.get(key));
+      return newEntry ? { entry: newEntry, layer: "memory" } : ownEntry;
     },
     async set(key, entry, ttlMs) {
       await memory.set(key, entry, ttlMs);

@@ -3,6 +3,7 @@ import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explor
 import { type Budget, createBudget } from "../../src/explorer/budget.js";
 import { ExplorerError } from "../../src/explorer/errors.js";
 import { createHttp } from "../../src/explorer/http.js";
+import { readPages } from "../../src/explorer/paging.js";
 import { createQueue } from "../../src/explorer/queue.js";
 import { createExplorerService, type ExplorerService, type OnFetched } from "../../src/explorer/service.js";
 import { createUpstream } from "../../src/explorer/upstream.js";
@@ -137,6 +138,34 @@ describe("the explorer service", () => {
     expect(sent()).toBe(2);
   });
 
+  it("says that a thing is gone although an older answer has it", async () => {
+    const [validator] = sandbox.ledger.validators;
+    const party = { partyId: validator?.party.id ?? "" };
+    await service.for(ana).party(party);
+    sandbox.injectFault({ kind: "status", status: 404 }, { path: /parties/ });
+    pass(HOUR);
+    expect(await problemOf(service.for(ana).party(party))).toBe("missing");
+  });
+
+  it("counts equal rewards of a page, and a reward that two pages list once", async () => {
+    const [validator] = sandbox.ledger.validators;
+    const partyId = validator?.party.id ?? "";
+    const row = { eventId: "1220:0", partyId, inputAppRewardAmount: 10, createdAt: time };
+    const pages = [
+      { content: [row, row], last: false },
+      { content: [row, { ...row, createdAt: time - 1 }], last: true },
+    ];
+    sandbox.mood = (answer, path) => (path.includes("rewards") ? pages.shift() : answer);
+    const load = (at: { page: number; size: number }) => service.for(ana).rewards({ partyId, ...at });
+    const { data } = await readPages("rewards", load, () => false);
+    expect(data.map(({ createdAt }) => createdAt)).toEqual([time, time, time - 1]);
+  });
+
+  it("reads JSON that begins with a byte-order mark", async () => {
+    sandbox.injectFault({ kind: "body", body: '\ufeff{"price":"0.15"}' });
+    expect(await problemOf(service.for(ana).price({}))).toBe("no error");
+  });
+
   it("takes a vote request's tally from the newer of list and detail, and fetches each contract's detail once", async () => {
     const request = sandbox.ledger.openVoteRequest();
     const id = request.contractId;
@@ -208,6 +237,35 @@ describe("the explorer service", () => {
     expect(await problemOf(service.for(ana).price({}))).toBe("limited");
     expect(await problemOf(service.for({ person: "ben" }).newValidators({ size: 3 }))).toBe("limited");
     expect(sent()).toBe(3);
+  });
+
+  it("does not retry at once because of a Retry-After of zero", async () => {
+    sandbox.injectFault({ kind: "status", status: 429, retryAfter: "0" }, { times: 1 });
+    const started = performance.now();
+    await service.for(ana).dashboard({});
+    expect(performance.now() - started).toBeGreaterThan(900);
+  });
+
+  it("does not take the explorer for down while another endpoint than the failing ones answers", async () => {
+    await service.for(ana).price({});
+    sandbox.injectFault({ kind: "status", status: 500 }, { path: /parties|contracts/ });
+    for (let page = 0; page < 3; page += 1) {
+      const background = service.for("background");
+      const parties = background.parties({ page, size: 100, sortBy: "FIRST_SEEN_AT", orderBy: "ASC" });
+      const both = [problemOf(parties), problemOf(background.contracts({ page, size: 100 }))];
+      expect(await Promise.all(both)).toEqual(["failing", "failing"]);
+    }
+    expect(await problemOf(service.for(ana).events({ page: 0, size: 100 }))).toBe("no error");
+    expect(news).toEqual([]);
+  });
+
+  it("takes a redirect of one endpoint for that endpoint's problem, while others answer", async () => {
+    await service.for(ana).price({});
+    sandbox.injectFault({ kind: "redirect", to: "http://127.0.0.1:9/" }, { path: /parties/ });
+    const parties = service.for(ana).parties({ page: 0, size: 100, sortBy: "FIRST_SEEN_AT", orderBy: "ASC" });
+    expect(await problemOf(parties)).toBe("withheld");
+    expect(await problemOf(service.for(ana).events({ page: 0, size: 100 }))).toBe("no error");
+    expect(news).toEqual(["withheld parties"]);
   });
 
   it("stops requests to an explorer that is down, notifies the operator once, and recovers by itself", async () => {

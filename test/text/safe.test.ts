@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { withMentions } from "../../src/discord/mentions.js";
-import { isWholeId } from "../../src/text/ids.js";
+import { isWholeId, readId } from "../../src/text/ids.js";
 import { code, md } from "../../src/text/markdown.js";
 import { cutEscaped } from "../../src/text/plain.js";
 
@@ -32,4 +32,16 @@ it.each([
   ["Quartz Digital", false],
 ])("%s is a whole id: %s", (text, isOne) => {
   expect(isWholeId(text)).toBe(isOne);
+});
+
+const hash = "ab".repeat(32);
+it.each([
+  [`Falcon::1220${hash}.`, `Falcon::1220${hash}`],
+  [`**Falcon::1220${hash}**:`, `Falcon::1220${hash}`],
+  [`Party: Falcon::1220${hash.toUpperCase()}`, `Falcon::1220${hash}`],
+  [`- ${hash.toUpperCase()}:3`, `${hash}:3`],
+  ["Falcon Finance Inc", "Falcon Finance Inc"],
+  ["FALCON", "FALCON"],
+])("the id in the pasted text %s is %s", (text, id) => {
+  expect(readId(text)).toBe(id);
 });

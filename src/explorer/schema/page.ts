@@ -104,13 +104,19 @@ export function distinct<T>(
   return gathered.rows;
 }
 
-/** Like `distinct`, for rows that arrive page by page. Each row is processed once. */
-export function gatherDistinct<T>(keyOf: (row: T) => string | null, newer: Newer<T> = () => false) {
+/**
+ * Like `distinct`, for rows that arrive page by page. Each row is processed once.
+ * @param hasTwins true if a page may have equal rows that are different things. Only rows that a later page repeats are then left out
+ */
+export function gatherDistinct<T>(
+  keyOf: (row: T) => string | null,
+  newer: Newer<T> = () => false,
+  hasTwins = false,
+) {
   const places = new Map<string, number>();
   const keptRows: T[] = [];
   const rows: readonly T[] = keptRows;
-  const add = (row: T) => {
-    const key = keyOf(row);
+  const add = (row: T, key: string | null) => {
     const rowIndex = key === null ? undefined : places.get(key);
     const previousRow = rowIndex === undefined ? undefined : keptRows[rowIndex];
     if (rowIndex === undefined || previousRow === undefined) {
@@ -121,7 +127,13 @@ export function gatherDistinct<T>(keyOf: (row: T) => string | null, newer: Newer
   return {
     rows,
     add(more: readonly T[]): void {
-      for (const row of more) add(row);
+      const twins = new Map<string, number>();
+      for (const row of more) {
+        const key = keyOf(row);
+        const count = hasTwins && key !== null ? (twins.get(key) ?? 0) + 1 : 1;
+        if (key !== null) twins.set(key, count);
+        add(row, count > 1 ? `${key} ${count}` : key);
+      }
     },
   };
 }

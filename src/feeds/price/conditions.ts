@@ -25,7 +25,7 @@ function parseValue(text: string): string | undefined {
   const [, before = "", digits = "", behind = ""] =
     /^\s*(\$?)\s*(\d{1,9}(?:[.,]\d{1,8})?)\s*(%|USD|\$)?\s*$/i.exec(text) ?? [];
   if (digits === "" || /^\d+,\d{3}$/.test(digits) || (before !== "" && behind !== "")) return undefined;
-  const decimal = digits.replace(",", ".");
+  const decimal = digits.replace(",", ".").replace(/^0+(?=\d)/, "");
   const amount = decimal.includes(".") ? decimal.replace(/\.?0+$/, "") : decimal;
   if (!(Number(amount) > 0)) return undefined;
   if (behind === "%") return `${amount}%`;
