@@ -196,6 +196,8 @@ export async function startBot(
         ...(await loading).map((each) => each.stop()),
       ]);
       await Promise.race([finished, delay(FINISH_MS, undefined, { ref: false })]);
+      // Its connections close now, and do not reconnect.
+      client.removeAllListeners(Events.ShardReconnecting);
       await client.destroy();
       health?.close();
       clearInterval(sweeping);

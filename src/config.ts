@@ -275,7 +275,7 @@ const MIN_NAME = 6;
 
 /**
  * Returns a line for each variable that resembles one of the bot's and is none, such as "OPERATOR_CHANEL_ID: did you mean
- * OPERATOR_CHANNEL_ID?".
+ * OPERATOR_CHANNEL_ID?", or that is for a network without a place in NETWORKS.
  */
 export function misspeltVariables(env: Environment = environment()): readonly string[] {
   const ids = env.NETWORKS?.trim() ? readableIds(env.NETWORKS) : [];
@@ -289,12 +289,14 @@ export function misspeltVariables(env: Environment = environment()): readonly st
   const known = new Set(names);
   return Object.keys(env).flatMap((given) => {
     if (known.has(given) || given.length < MIN_NAME) return [];
+    const base = Object.keys(networkVariables).find((name) => given.startsWith(`${name}_`));
     const meant = names.find(
       (name) =>
         Math.abs(name.length - given.length) <= MAX_TYPOS &&
         typosBetween(given.toUpperCase(), name) <= MAX_TYPOS,
     );
-    return meant === undefined ? [] : [`${given}: did you mean ${meant}?`];
+    if (meant !== undefined) return [`${given}: did you mean ${meant}?`];
+    return base === undefined ? [] : [`${given}: NETWORKS does not name ${given.slice(base.length + 1)}`];
   });
 }
 
@@ -393,7 +395,8 @@ function environment(): Environment {
 
 function readEnvFile(): string {
   try {
-    return readFileSync(".env", "utf8");
+    // Some editors begin a file with a byte-order mark.
+    return readFileSync(".env", "utf8").replace(/^\ufeff/, "");
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
     throw new ConfigError([

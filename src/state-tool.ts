@@ -98,7 +98,7 @@ function readJson(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file === STANDARD ? STDIN : file, "utf8"));
   } catch {
-    throw new StateError(`${file} cannot be read as JSON`);
+    throw new StateError(`${file === STANDARD ? "The standard input" : file} cannot be read as JSON`);
   }
 }
 

@@ -23,6 +23,11 @@ describe("a misspelt variable", () => {
       { NETWORKS: "main,test", EXPLORER_API_KY_TEST: "k", EXPLORER_API_KEY_TEST: "k" },
       ["EXPLORER_API_KY_TEST: did you mean EXPLORER_API_KEY_TEST?"],
     ],
+    [
+      { NETWORKS: "main", EXPLORER_API_URL_TEST: "u", EXPLORER_API_KEY_MAIN: "k" },
+      ["EXPLORER_API_URL_TEST: NETWORKS does not name TEST"],
+    ],
+    [{ EXPLORER_API_KEY_TEST: "k" }, ["EXPLORER_API_KEY_TEST: NETWORKS does not name TEST"]],
     [{ DISCORD_TOKEN: "t", HTTP_PROXY: "x", HOME: "/", PATH: "/bin", LOGNAME: "me", NODE_ENV: "x" }, []],
   ])("is reported with a suggestion: %j", (env, hints) => {
     expect(misspeltVariables(env)).toEqual(hints);

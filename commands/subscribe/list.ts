@@ -63,13 +63,12 @@ const unlessShown = (label: string | undefined, shownLabel: string | undefined):
 async function readLines(
   networks: readonly Network[],
   feeds: readonly FeedDefinition[],
-  shownLabel: string | undefined,
 ): Promise<readonly Markdown[]> {
   const readingLines = networks.flatMap(({ state, ...network }) =>
     feeds.map(async (feed) => {
       const line = await feed.lastRead?.(state);
-      const label = unlessShown(network.label, shownLabel);
-      return line ? [label ? md`${line} · ${label}` : line] : [];
+      const isNamed = networks.length > 1 && network.label !== undefined;
+      return line ? [isNamed ? md`${network.label}: ${line}` : line] : [];
     }),
   );
   return (await Promise.all(readingLines)).flat();
@@ -86,11 +85,7 @@ export async function listSubscriptions(
   const ownSubscriptions = listedOnes.filter(({ of }) => wantedNetwork === null || of.id === wantedNetwork);
   // Without a network option, the list covers all networks.
   const shownBy = wantedNetwork === null ? networks.served[0] : services;
-  const readTimes = await readLines(
-    wantedNetwork === null ? networks.served : [services],
-    feeds,
-    shownBy.label,
-  );
+  const readTimes = await readLines(wantedNetwork === null ? networks.served : [services], feeds);
   if (ownSubscriptions.length === 0) {
     const commands = join(
       feeds.map(({ name }) => md`\`/subscribe ${name}\``),

@@ -22,13 +22,13 @@ interface Copy {
 
 /**
  * Tries to write a file to the folder, and removes it. Then copies the state's file, because a running bot may have locked it.
- * @throws if the folder is not writable
+ * @throws if the folder is not writable, or the file is damaged
  */
 export function openCopy(dataDir: string): Copy {
   // The bot creates the folder, and those above it.
   let folder = resolve(dataDir);
   while (!existsSync(folder)) folder = dirname(folder);
-  if (!statSync(folder).isDirectory()) throw new StateError(`${folder} isn't a folder`);
+  if (!statSync(folder).isDirectory()) throw new StateError(`${folder} isn't a folder. Set DATA_DIR to one`);
   // Permissions do not reveal a full disk, or one that is mounted read-only.
   const trial = join(mkdtempSync(join(folder, ".crier-doctor-")), "trial");
   try {
@@ -41,5 +41,12 @@ export function openCopy(dataDir: string): Copy {
   const copy = mkdtempSync(join(tmpdir(), "crier-doctor-"));
   for (const name of ["crier.db", "crier.db-wal"])
     if (existsSync(join(dataDir, name))) copyFileSync(join(dataDir, name), join(copy, name));
-  return { store: openFileStore(copy), isNew, clean: () => rmSync(copy, { recursive: true, force: true }) };
+  const clean = () => rmSync(copy, { recursive: true, force: true });
+  try {
+    return { store: openFileStore(copy), isNew, clean };
+  } catch (error) {
+    clean();
+    if (error instanceof StateError) throw new StateError(error.message.replaceAll(copy, dataDir));
+    throw error;
+  }
 }

@@ -3,11 +3,15 @@ import { ExplorerError, type ExplorerProblem } from "../explorer/errors.js";
 import { createHttp } from "../explorer/http.js";
 import { type Finding, fail, pass, warn } from "./finding.js";
 
-/** Returns a finding that explains an explorer's problem and how to fix it. */
+/**
+ * Returns a finding that explains an explorer's problem and how to fix it.
+ * @param reason cause of a missing answer
+ */
 export function explain(
   what: string,
   { apiUrl, variables: { url, key } }: ExplorerConfig,
   problem: ExplorerProblem,
+  reason: string = problem,
 ): Finding {
   const { host } = new URL(apiUrl);
   switch (problem) {
@@ -31,7 +35,7 @@ export function explain(
     default:
       return fail(
         what,
-        `${host} does not answer (${problem})`,
+        `${host} does not answer (${reason})`,
         `Check ${url}, and that this machine reaches it.`,
       );
   }
@@ -44,6 +48,7 @@ export async function checkExplorer(config: ExplorerConfig, network: string | un
     await createHttp(config)("market/get-price", {}, AbortSignal.timeout(10_000));
     return pass(checkName, `${new URL(config.apiUrl).host} answers, and accepts the key`);
   } catch (error) {
-    return explain(checkName, config, error instanceof ExplorerError ? error.problem : "failing");
+    if (!(error instanceof ExplorerError)) return explain(checkName, config, "failing", "no answer");
+    return explain(checkName, config, error.problem, error.message.replace(/^GET \S+: /, ""));
   }
 }

@@ -63,7 +63,7 @@ async function findGateway(rest: REST, shards: Config["discord"]["shards"]): Pro
   if (!(await handshake(gateway.url)))
     return fail(
       "Gateway",
-      "its address takes no WebSocket",
+      "the WebSocket handshake failed",
       "Check that a firewall or proxy lets WebSockets through.",
     );
   if (shardCount < gateway.shards)
@@ -72,5 +72,8 @@ async function findGateway(rest: REST, shards: Config["discord"]["shards"]): Pro
       `reachable; ${shardCount} shards, where Discord recommends ${gateway.shards}`,
       "Raise the count in DISCORD_SHARDS on every process.",
     );
-  return pass("Gateway", `reachable; ${shardCount} shards; ${remaining} of ${total} starts left today`);
+  return pass(
+    "Gateway",
+    `reachable; ${shardCount} shard${shardCount === 1 ? "" : "s"}; ${remaining} of ${total} starts left today`,
+  );
 }

@@ -44,14 +44,16 @@ async function* checkStorage({
       },
     };
   } catch (error) {
-    const problemWords = error instanceof StateError ? error.message : wordsOf(error);
-    yield redisUrl === undefined
-      ? fail("DATA_DIR", problemWords, "Set it to a folder the bot may write to, or set REDIS_URL.")
-      : fail(
-          "Redis",
-          problemWords,
-          "Check REDIS_URL, and that its user may use every command but the dangerous ones, and INFO.",
-        );
+    if (redisUrl !== undefined)
+      yield fail(
+        "Redis",
+        error instanceof StateError ? error.message : wordsOf(error),
+        "Check REDIS_URL, and that its user may use every command but the dangerous ones, and INFO.",
+      );
+    // The message of a damaged file says what to do.
+    else if (error instanceof StateError)
+      yield fail("DATA_DIR", error.message.replace("DATA_DIR: ", ""), "The bot does not start with it.");
+    else yield fail("DATA_DIR", wordsOf(error), "Set it to a folder the bot may write to, or set REDIS_URL.");
     return undefined;
   }
 }

@@ -223,7 +223,8 @@ function openDatabase(
 ): { readonly db: Database.Database; readonly wal: number } {
   let db: Database.Database | undefined;
   try {
-    mkdirSync(dataDir, { recursive: true });
+    // The state contains ids of Discord users.
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     db = new Database(path, { timeout: 500 });
     db.exec("PRAGMA journal_mode = WAL");
     db.exec(SYNC_AT_CHECKPOINTS);

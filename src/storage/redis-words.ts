@@ -5,6 +5,8 @@ const ANSWERS: Readonly<Record<string, string>> = {
   NOPERM:
     "Redis does not let that user do what the bot does: it wants all commands, on the keys that begin with crier:",
   READONLY: "REDIS_URL leads to a replica, which takes no writes. Set it to an address of the primary",
+  NOREPLICAS:
+    "Redis takes no writes while it has too few replicas. Set REDIS_URL to an address of the primary",
   MASTERDOWN: "REDIS_URL leads to a replica whose primary is down. Set it to an address of the primary",
   OOM: "Redis is out of memory: give it more, and the eviction policy volatile-lru",
   MISCONF: "Redis takes no writes while it cannot save to its disk",
@@ -28,17 +30,21 @@ const replyCode = ({ message }: Error): string =>
 export const isRefusal = (error: unknown): boolean =>
   error instanceof Error && Object.hasOwn(ANSWERS, replyCode(error));
 
-/** True if Redis refuses a command because it is a replica. */
-export const isReplica = (error: unknown): boolean =>
-  error instanceof Error && ["READONLY", "MASTERDOWN"].includes(replyCode(error));
+/** Replies of a server that takes no writes. After a failover, it may be the old primary. */
+const NO_WRITES = ["READONLY", "MASTERDOWN", "NOREPLICAS", "MISCONF"];
+
+/** True if Redis takes no writes, so that another server may have become the primary. */
+export const takesNoWrites = (error: unknown): boolean =>
+  error instanceof Error && NO_WRITES.includes(replyCode(error));
 
 const isCertificate = (code: string): boolean => /CERT|^UNABLE_TO_|^HOSTNAME_MISMATCH/.test(code);
 
 /**
  * Explains why Redis cannot be used, without its address or password.
  * @param url needed only for connection errors
+ * @param wasConnected true if a connection to it has worked before
  */
-export function explainRedis(error: unknown, url = ""): string {
+export function explainRedis(error: unknown, url = "", wasConnected = false): string {
   if (!(error instanceof Error)) return "Redis failed";
   const isTls = url.startsWith("rediss:");
   const word = replyCode(error);
@@ -54,7 +60,7 @@ export function explainRedis(error: unknown, url = ""): string {
       ? "Redis does not answer; REDIS_URL begins with rediss://: does Redis speak TLS there?"
       : "Redis does not answer";
   if (code === "ECONNRESET" || error.message === "Socket closed unexpectedly")
-    return isTls
+    return isTls || wasConnected
       ? "Redis closes the connection"
       : "Redis closes the connection; if it wants TLS there, REDIS_URL begins with rediss://";
   return `Redis failed (${code || (/^[A-Z]+$/.test(word) ? word : error.name)})`;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import KeyvRedis, { createClient } from "@keyv/redis";
 import type { Log } from "../log.js";
 import { withTimeout } from "../util/timeouts.js";
-import { explainRedis, isRefusal, isReplica } from "./redis-words.js";
+import { explainRedis, isRefusal, takesNoWrites } from "./redis-words.js";
 
 /** Maximum wait for Redis, in ms. After that the bot continues without it. */
 const DEADLINE_MS = 45;
@@ -78,6 +78,7 @@ const LAST_RETRY_MS = 10_000;
  */
 export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redis {
   const client = openClient(url);
+  let wasConnected = false;
   let isLate = false;
   let isRefused = false;
   let slow = 0;
@@ -89,7 +90,7 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
     log.warn({ reason }, "Redis is not usable; continuing without it");
   };
   const fails = (error: unknown) =>
-    beginFailure(explainRedis(error, url), isRefusal(error) ? "refusing" : "away");
+    beginFailure(explainRedis(error, url, wasConnected), isRefusal(error) ? "refusing" : "away");
   const ends = () => {
     if (reasons.size === 0) return;
     reasons.clear();
@@ -99,7 +100,7 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
   let refusals = 0;
   const tryAgain = async (error: unknown) => {
     // After a failover, the address leads to the new primary, and this connection still to the old one.
-    if (isReplica(error) && client.isOpen) reconnect();
+    if (takesNoWrites(error) && client.isOpen) reconnect();
     else await trial();
   };
   const reconnect = () => {
@@ -131,6 +132,7 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
   client.on("error", fails);
   let lastTrial: Promise<void> = Promise.resolve();
   client.on("ready", () => {
+    wasConnected = true;
     lastTrial = trial();
   });
   client.connect().catch(() => {});

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createClient } from "@keyv/redis";
@@ -57,7 +57,7 @@ describe("the doctor", () => {
       "✔ Token: accepted: the bot is crier",
       "✔ Application",
       "✔ Commands: 16 registered everywhere",
-      "✔ Gateway: reachable; 1 shards",
+      "✔ Gateway: reachable; 1 shard;",
       "✔ Explorer: 127.0.0.1",
       "✔ DATA_DIR: can be written to",
       "#governance in Ledger Community",
@@ -100,6 +100,21 @@ describe("the doctor", () => {
       said: expect.stringContaining("✖ Settings: .env can't be read (EISDIR). Let the user"),
     });
     expect(unreadable.said).not.toContain("    at ");
+    const marked = newDataDir();
+    writeFileSync(join(marked, ".env"), "\ufeffDISCORD_TOKEN=x");
+    const unmarked = await runIn(marked, {});
+    expect(unmarked.said).toContain("EXPLORER_API_URL is missing");
+    expect(unmarked.said).not.toContain("DISCORD_TOKEN");
+  });
+
+  it("names a damaged file where it is, and leaves no copy of it behind", async () => {
+    const dataDir = newDataDir();
+    writeFileSync(join(dataDir, "crier.db"), "no database".repeat(1_000));
+    const temporary = newDataDir();
+    const { code, said } = await run({ ...env, DATA_DIR: dataDir, TMPDIR: temporary });
+    expect(code).toBe(1);
+    expect(said).toContain(`✖ DATA_DIR: ${join(dataDir, "crier.db")} is damaged`);
+    expect(readdirSync(temporary)).toEqual([]);
   });
 
   it("checks all endpoints, and writes a report to a new file", async () => {

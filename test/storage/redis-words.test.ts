@@ -2,7 +2,7 @@ import { createClient } from "@keyv/redis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RedisProcess, startRedis } from "../../sandbox/redis-process.js";
 import { connectRedis } from "../../src/storage/redis.js";
-import { explainRedis, isRefusal } from "../../src/storage/redis-words.js";
+import { explainRedis, isRefusal, takesNoWrites } from "../../src/storage/redis-words.js";
 import { describeWithRedis } from "../needs.js";
 
 const withCode = (code: string, message = "failed") => Object.assign(new Error(message), { code });
@@ -18,6 +18,7 @@ describe("an explanation of a Redis error", () => {
       /replica, which takes no writes/,
     ],
     ["MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.", /primary is down/],
+    ["NOREPLICAS Not enough good replicas to write.", /too few replicas.*address of the primary/],
     ["OOM command not allowed when used memory > 'maxmemory'.", /out of memory/],
   ])("is given for a refusal: %s", (message, words) => {
     expect(isRefusal(new Error(message))).toBe(true);
@@ -37,6 +38,18 @@ describe("an explanation of a Redis error", () => {
     expect(isRefusal(error)).toBe(false);
     expect(explainRedis(error, `${url}//:secret@host`)).toMatch(words);
   });
+
+  it("doubts the protocol only of an address with which no connection has worked yet", () => {
+    const closed = new Error("Socket closed unexpectedly");
+    expect(explainRedis(closed, "redis://host", true)).toBe("Redis closes the connection");
+  });
+
+  it.each(["READONLY x", "NOREPLICAS x", "MISCONF x"])(
+    "says that another server may be the primary: %s",
+    (message) => {
+      expect(takesNoWrites(new Error(message))).toBe(true);
+    },
+  );
 
   it("never repeats an unknown error, which may contain anything", () => {
     expect(explainRedis(new Error("redis://:secret@host failed"))).toBe("Redis failed (Error)");

@@ -2,6 +2,7 @@ import { progress } from "../../delivery/collections.js";
 import { type FeedDefinition, hasTopic, type WatchChoice } from "../../delivery/feed.js";
 import { FIRST_FEED } from "../../delivery/version-1.js";
 import { ExplorerError, ifAnswered } from "../../explorer/errors.js";
+import { readPages } from "../../explorer/paging.js";
 import { OUTCOME_UNKNOWN, PHASE_WORDS, standingOf } from "../../ledger/vote-phase.js";
 import {
   countSuperValidators,
@@ -28,6 +29,8 @@ import { PROGRESS } from "./watch.js";
 
 /** Maximum number of open requests shown to a new subscriber. */
 const MAX_SHOWN = 10;
+/** Maximum number of pages to read for it. The poll has usually read them. */
+const MAX_PAGES = 10;
 /** Timeout for loading the names of these requests, in ms. Without a name, their kind is shown. */
 const NAMES_MS = 1_000;
 
@@ -159,7 +162,13 @@ export const definition: FeedDefinition = {
       const { next } = standingOf(request, neededFor(request, await countSuperValidators(explorer)), now);
       return next ? [md`It's open: ${dateWords(next)}.`] : [md`It has no upcoming deadline.`];
     }
-    const rows = (await ifAnswered(explorer.voteRequests({ page: 0, size: 100 })))?.data.content;
+    const listing = readPages(
+      "voteRequests",
+      (page) => explorer.voteRequests(page),
+      () => false,
+      MAX_PAGES,
+    );
+    const rows = (await ifAnswered(listing))?.data;
     if (!rows) return [md`I can't read the explorer right now, so I can't list what's open.`];
     const superValidators = await countSuperValidators(explorer);
     const openRequests = rows
