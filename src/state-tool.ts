@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { loadStorageConfig } from "./config.js";
@@ -85,10 +85,17 @@ async function main(): Promise<void> {
   }
 }
 
+/** Writes a file completely, or leaves the one that is there as it is. */
 function writeText(file: string, text: string): void {
+  const partial = `${file}.partial`;
   try {
-    writeFileSync(file === STANDARD ? STDOUT : file, text, { mode: 0o600 });
+    if (file === STANDARD) writeFileSync(STDOUT, text);
+    else {
+      writeFileSync(partial, text, { mode: 0o600, flush: true });
+      renameSync(partial, file);
+    }
   } catch (error) {
+    rmSync(partial, { force: true });
     throw new StateError(`${file} cannot be written: ${error instanceof Error ? error.message : error}`);
   }
 }

@@ -67,8 +67,7 @@ async function readLines(
   const readingLines = networks.flatMap(({ state, ...network }) =>
     feeds.map(async (feed) => {
       const line = await feed.lastRead?.(state);
-      const isNamed = networks.length > 1 && network.label !== undefined;
-      return line ? [isNamed ? md`${network.label}: ${line}` : line] : [];
+      return line ? [networks.length > 1 ? md`${network.name}: ${line}` : line] : [];
     }),
   );
   return (await Promise.all(readingLines)).flat();

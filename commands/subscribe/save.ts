@@ -77,6 +77,21 @@ export const saved = (...of: Parameters<typeof attempt>): Promise<Saved> => unti
 
 const awake = ({ isPaused: _, snoozedUntil: __, ...others }: Subscription): Subscription => others;
 
+/**
+ * True if a feed goes on with what it remembers about a subscription, as after a change of its role. The feed begins anew if its
+ * subject, its topics or the feed's own options change, or if somebody types it again to start it again.
+ */
+function isContinued(
+  feed: FeedDefinition,
+  before: Subscription,
+  after: Subscription,
+  isEdit: boolean,
+): boolean {
+  const names = ["subject", "topics", "isPaused", ...Object.keys(feed.options)];
+  const isAlike = names.every((name) => isDeepStrictEqual(before[name], after[name]));
+  return isAlike && (isEdit || feed.isTypedAgain === true);
+}
+
 /** Changes the current version of a subscription, or makes one. Used with `untilSaved`. */
 async function attempt(
   person: Actor,
@@ -109,7 +124,7 @@ async function attempt(
   const settings = { ...wanted, publish: wanted.publish && mayPublish, thread: wanted.thread && mayThread };
   const subject = checked ?? feed.subject?.of?.(settings) ?? key.subject;
   await check(person, services, place, feed, settings);
-  const subscription: Subscription = {
+  const wantedSubscription: Subscription = {
     ...settings,
     channelId: channel.id,
     feed: feed.name,
@@ -119,16 +134,21 @@ async function attempt(
     forum: channel.type === ChannelType.GuildForum,
     tagId: tagFor(place, feed),
     since: existing?.since || Date.now(),
-    savedAt: Date.now(),
   };
-  const compared = isNew ? before : existing;
-  const isSame = isDeepStrictEqual({ ...compared, savedAt: 0 }, { ...subscription, savedAt: 0 });
+  const { savedAt: _, snoozedUntil, ...anew } = wantedSubscription;
+  const subscription: Subscription =
+    existing && isContinued(feed, existing, wantedSubscription, edited !== undefined)
+      ? wantedSubscription
+      : { ...anew, savedAt: Date.now() };
+  const isLike = (other: Subscription | undefined) =>
+    isDeepStrictEqual({ ...other, savedAt: 0 }, { ...subscription, savedAt: 0 });
+  const isSame = isLike(isNew ? before : existing);
   // A dialog may be submitted twice. Otherwise, its defaults must not replace what somebody has set.
   if (isNew && existing && !isSame)
     throw new PersonError(
       `<#${channel.id}> already has that subscription, with other settings. Edit or remove it instead.`,
     );
-  const { goneSince: _, ...health } = await subscriptions.health(channel.id);
+  const { goneSince: __, ...health } = await subscriptions.health(channel.id);
   // The subject can follow from the options, such as a price limit. If it changes, the new subscription replaces the old one.
   await saveSubscription(services, subscription, {
     replaces: { key, version: existing },
@@ -140,7 +160,9 @@ async function attempt(
       if (!existing) await checkRoom(services, place.guild.id, channel.id, feed);
     },
   });
-  const changed = isSame ? md`Nothing changed: it already has these settings` : md`Subscription changed`;
+  const changed = isLike(existing)
+    ? md`Nothing changed: it already has these settings`
+    : md`Subscription changed`;
   return {
     title: existing ? changed : md`Subscribed`,
     headline: await headline(subscription, feed, services),

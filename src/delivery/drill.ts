@@ -3,7 +3,7 @@ import * as z from "zod";
 import { type MessagePayload, type Renderer, withoutPictures } from "../discord/message.js";
 import type { View } from "../screens/view.js";
 import type { State } from "../storage/state.js";
-import { md } from "../text/markdown.js";
+import { md, withoutEscapes } from "../text/markdown.js";
 import { deliveryId, requestedDrills, type Subscription } from "./collections.js";
 import type { Feed } from "./feed.js";
 
@@ -63,7 +63,7 @@ export async function requestDrill(
     channelId,
     subject,
     at: now,
-    event: { id, title: view.notification.toString(), payload },
+    event: { id, title: withoutEscapes(view.notification), payload },
   };
   await state.commit([state.open(requestedDrills).put(id, drill)]);
 }

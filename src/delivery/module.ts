@@ -47,7 +47,7 @@ export interface FeedDeps {
   readonly explorer: ExplorerService;
   readonly state: LeasedState;
   readonly lease: Pick<Lease, "validUntil">;
-  readonly subscriptions: Pick<Subscriptions, "activeIn">;
+  readonly subscriptions: Pick<Subscriptions, "activeIn" | "of">;
   readonly renderer: Renderer;
   readonly directory: Directory;
   readonly names: Names;

@@ -276,15 +276,14 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     const { name, value: typed } = interaction.options.getFocused(true);
     const kinds = definition && ("opens" in definition ? definition.suggests : definition.suggests?.[name]);
     const services = await networkOf(interaction);
-    const otherChoices =
-      definition && "run" in definition ? definition.complete?.(interaction, services) : undefined;
-    const { directory, rhythms } = services.screens;
-    const intervals = await rhythms.intervals();
-    await interaction.respond(
-      kinds
-        ? toChoices(kinds, typed, { ...services, directory, intervals })
-        : [...((await otherChoices) ?? [])],
-    );
+    if (kinds) {
+      const { directory, rhythms } = services.screens;
+      const intervals = await rhythms.intervals();
+      await interaction.respond(toChoices(kinds, typed, { ...services, directory, intervals }));
+    } else {
+      const choices = definition && "run" in definition && definition.complete?.(interaction, services);
+      await interaction.respond([...((await choices) || [])]);
+    }
     return "answered";
   };
 

@@ -155,6 +155,11 @@ const mayPingAll = async (
 ): Promise<boolean> =>
   missingPermissions(await permissionsOf(rest, place, userId), ["MentionEveryone"]).length === 0;
 
+/** True if a member may ping each role in a channel. Without View Channel, no other permission counts (Discord: Permissions). */
+const mayPingIn = async (rest: REST, userId: string, place: ChannelPlace): Promise<boolean> =>
+  missingPermissions(await permissionsOf(rest, place, userId), ["ViewChannel", "MentionEveryone"]).length ===
+  0;
+
 interface PingCheck {
   readonly guildId: string;
   readonly roleId: string;
@@ -193,7 +198,7 @@ export async function checkPingable(
       if (error instanceof PersonError) return undefined;
       throw error;
     });
-    if (place && !(await mayPingAll(rest, personId, place))) refuse(`<#${channelId}>`);
+    if (place && !(await mayPingIn(rest, personId, place))) refuse(`<#${channelId}>`);
   }
 }
 
@@ -210,7 +215,7 @@ export async function isPingable(
   try {
     const place = await readPlace(rest, guildId, channelId);
     if (roleOf(place.guild, roleId).mentionable) return true;
-    return personId !== undefined && (await mayPingAll(rest, personId, place));
+    return personId !== undefined && (await mayPingIn(rest, personId, place));
   } catch (error) {
     // The role is gone, or the person has left the server or deleted their account.
     if (error instanceof PersonError || isUnknownPerson(error)) return false;

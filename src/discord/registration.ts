@@ -142,9 +142,11 @@ async function registerCommands(options: RegistrationDeps): Promise<ReadonlyMap<
   }
   await Promise.all(
     [...otherGuilds].map((id) =>
-      bringTo(inGuild(id), [], id).catch((err: unknown) =>
-        log.debug({ err, guild: id }, "A server's commands could not be read"),
-      ),
+      bringTo(inGuild(id), [], id).catch((err: unknown) => {
+        // The server that had them keeps them until they are removed, and would show every command twice.
+        if (id === lastRegistration?.guildId && !hasCode(err, DISCORD.missingAccess)) throw err;
+        log.debug({ err, guild: id }, "A server's commands could not be read");
+      }),
     ),
   );
   // If this fails, a later change of scope checks the servers instead.

@@ -124,7 +124,7 @@ function slice<T>(source: Page<T>, start: number, request: number, size: number)
     pages: Math.max(1, Math.min(Math.ceil(reachable / ROWS_PER_SCREEN) + (hasMore ? 1 : 0), MAX_SCREENS)),
     total: isOpenEnded ? null : Math.max(totalElements ?? rowsHeld, last ? 0 : rowsHeld),
     reachable: isOpenEnded ? null : reachable,
-    unreadable,
+    ...(unreadable > 0 ? { unreadable } : {}),
   };
 }
 

@@ -4,7 +4,14 @@ import type { Metrics } from "../ops/metrics.js";
 import { createKnownNetworks } from "../storage/networks.js";
 import type { State } from "../storage/state.js";
 import type { Job } from "../util/repeat.js";
-import { createNetwork, type Network, type Networks, restingNetwork, type SharedParts } from "./network.js";
+import {
+  createNetwork,
+  type Network,
+  type NetworkState,
+  type Networks,
+  restingNetwork,
+  type SharedParts,
+} from "./network.js";
 
 /** Creates a log that adds the network to each line. */
 const logOf = (log: Log, network: string): Log => ({
@@ -41,6 +48,13 @@ export function createNetworks(
     built[0].network,
     ...built.slice(1).map(({ network }) => network),
   ];
+  /** They are kept, because their states cache what they have read. */
+  const restingNetworks = new Map<string, NetworkState>();
+  const restingNetworkOf = (id: string): NetworkState => {
+    const network = restingNetworks.get(id) ?? restingNetwork(id, sharedParts, log);
+    restingNetworks.set(id, network);
+    return network;
+  };
   const networks: Networks = {
     served: servedNetworks,
     known: knownNetworks,
@@ -48,7 +62,7 @@ export function createNetworks(
       const allIds = await knownNetworks.load();
       // A network without a name uses the data of the oldest one.
       const ownIds = new Set(ids.length === 0 ? [knownNetworks.oldest()] : ids);
-      return allIds.filter((id) => !ownIds.has(id)).map((id) => restingNetwork(id, sharedParts, log));
+      return allIds.filter((id) => !ownIds.has(id)).map(restingNetworkOf);
     },
   };
   return {

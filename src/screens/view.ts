@@ -4,7 +4,7 @@ import type { Names } from "../directory/names.js";
 import type { Explorer, Reading } from "../explorer/service.js";
 import type { Rhythms } from "../ledger/network-rhythm.js";
 import type { PriceHistory } from "../ledger/prices.js";
-import type { Markdown } from "../text/markdown.js";
+import { type Markdown, md, withoutEscapes } from "../text/markdown.js";
 import type { Address, ParametersOf, ScreenAddress, ScreenName } from "./addresses.js";
 
 /** Meaning of a message, shown by its colour. */
@@ -84,9 +84,9 @@ export interface View {
   readonly parent?: ScreenAddress;
 }
 
-/** Returns a view's title, or its notification if it has none. */
+/** Returns a view's title, or its notification if it has none, as plain text for the name of a thread. */
 export const headlineOf = ({ title, notification }: Pick<View, "title" | "notification">): string =>
-  (title ?? notification ?? "").toString();
+  withoutEscapes(title ?? notification ?? md``);
 
 /** A command's entry in help. */
 export interface CommandHelp {

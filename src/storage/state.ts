@@ -42,10 +42,12 @@ export interface State {
 /** Version of the stored documents. Increase it if a document changes in a way that an older bot would misread. */
 export const STATE_VERSION = 2;
 
+const versionSchema = z.object({ version: z.number() });
+
 /** Version of the format that the state was written in. */
 export const stateVersion = defineCollection({
   name: "version",
-  schema: z.object({ version: z.number() }),
+  schema: versionSchema,
   lifetime: "forever",
   isShared: true,
 });
@@ -269,12 +271,22 @@ const versionOf = async (state: Pick<State, "open">): Promise<number> =>
 /** Checks that this bot can read the state. Returns the state's version. @throws {StateError} if a newer bot has written it */
 export async function checkVersion(state: Pick<State, "open">): Promise<number> {
   const version = await versionOf(state);
+  checkReadable(version);
+  return version;
+}
+
+/** Checks that this bot can read an exported state. @throws {StateError} if a newer bot has written it */
+export function checkExportedVersion(collections: Readonly<Record<string, Record<string, unknown>>>): void {
+  const stored = versionSchema.safeParse(collections[stateVersion.name]?.[VERSION_ID]);
+  if (stored.success) checkReadable(stored.data.version);
+}
+
+function checkReadable(version: number): void {
   if (version > STATE_VERSION) {
     throw new StateError(
       `The state was written by a newer version of the bot (its format is ${version}, this one reads up to ${STATE_VERSION}): start that version again, or import an export of your own from before the upgrade`,
     );
   }
-  return version;
 }
 
 /**

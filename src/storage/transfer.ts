@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { leases } from "./lease.js";
+import { checkExportedVersion } from "./state.js";
 import { type ReplaceableStore, readAll, StateError, type Store } from "./store.js";
 
 /** Collections that make sense only in their own store. Exports leave them out. */
@@ -36,7 +37,7 @@ function parseText(text: string): unknown {
 /**
  * Imports an exported state into an empty store, or replaces the store's documents. It is all or nothing.
  * @returns the number of documents written
- * @throws {StateError} if the JSON is not an exported state, if the store is not empty and must not be replaced, or if the store
+ * @throws {StateError} if the JSON is not an exported state or one of a newer bot, if the store is not empty and must not be replaced, or if the store
  * fails
  */
 export async function importState(store: ReplaceableStore, json: unknown, replace: boolean): Promise<number> {
@@ -46,7 +47,9 @@ export async function importState(store: ReplaceableStore, json: unknown, replac
   const heldCollections = (await store.collections()).filter((name) => !localNames.has(name));
   if (heldCollections.length > 0 && !replace)
     throw new StateError("There's already a state. Add --replace to overwrite it with the imported one");
-  const documents = Object.entries(result.data.collections).flatMap(([collection, byId]) =>
+  checkExportedVersion(result.data.collections);
+  const imported = Object.entries(result.data.collections).filter(([name]) => !localNames.has(name));
+  const documents = imported.flatMap(([collection, byId]) =>
     Object.entries(byId).map(([id, document]) => ({ collection, id, text: JSON.stringify(document) })),
   );
   await store.replaceAll(documents, localNames);

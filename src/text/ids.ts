@@ -1,8 +1,10 @@
 import { LRUCache } from "lru-cache";
 import { clean, cut } from "./plain.js";
 
-/** Characters around a pasted id: spaces, quotes, Markdown, brackets, and the marks at the end of a sentence. */
-const AROUND = /^[\s"'`‘’“”«»<>()[\]*_~]+|[\s"'`‘’“”«»<>()[\]*_~.,;:!?]+$/gu;
+/** Characters around a pasted id: spaces, quotes, code marks, brackets. */
+const AROUND = /^[\s"'`‘’“”«»<>()[\]]+|[\s"'`‘’“”«»<>()[\],;]+$/gu;
+/** Markdown around a complete id, and the marks after it in a sentence. No such id begins or ends with them. */
+const MARKS = /^[*_~]+|[*_~.,;:!?]+$/g;
 
 /** Matches a pasted link, plain or in Markdown. Ids contain no links. */
 const LINK = /https?:\/\/[^\s<>()"'`]+/i;
@@ -25,17 +27,14 @@ function decode(part: string): string {
   }
 }
 
-/** The hash in an id. The ledger writes it in lower case. */
-const HASH = /(?:::1220|^)[0-9a-f]{64,}/i;
-
 /** Extracts an id from pasted text, which may be a link, or have quotes or brackets around it. */
 function toId(text: string): string {
   const link = LINK.exec(text);
   const id = link ? idInLink(link[0]) : text;
   const bare = clean(id).replace(AROUND, "").replace(/\s+/g, " ");
   // "Party: …" and "- …"
-  const last = bare.split(" ").at(-1)?.replace(AROUND, "") ?? "";
-  return isWholeId(last) ? last.replace(HASH, (hash) => hash.toLowerCase()) : bare;
+  const last = bare.split(" ").at(-1)?.replace(MARKS, "").replace(AROUND, "") ?? "";
+  return isWholeId(last) ? last : bare;
 }
 
 /** First character of an id's key (src/storage/id-keys.ts). No packed id begins with it. */

@@ -54,6 +54,10 @@ export function escapeText(text: string): Markdown {
   return trusted(escaped.replace(INVITE, "$1\\."));
 }
 
+/** Returns our own text without escapes, where Discord shows plain text: in the names of threads. */
+export const withoutEscapes = (text: Markdown): string =>
+  text.toString().replace(/\\([\\`*_~|<>[\]#@:+\-.)])/g, "$1");
+
 const NOTHING = "—";
 
 function toPiece(value: Piece): string {

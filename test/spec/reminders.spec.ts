@@ -12,6 +12,7 @@ import {
   remindersOf,
   topics,
 } from "../../src/feeds/governance/topics.js";
+import type { VotePhase } from "../../src/ledger/vote-phase.js";
 import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 import { NOW, subscribed, tracked } from "./vote-requests.js";
 
@@ -122,6 +123,33 @@ describe("dueReminders", () => {
 
 describe("the reminders for all subscriptions", () => {
   const now = DEADLINE - HOUR;
+
+  it.each<[VotePhase, number]>([
+    ["voting", 1],
+    ["rejected", 0],
+    ["ready", 0],
+    ["overdue", 0],
+    ["expired", 0],
+    ["ended", 0],
+  ])("of a request whose phase is %s are %d", (phase, count) => {
+    const { announced } = remindersFor(tracked(), [subscribed({ before: [HOUR] })], now, {
+      phase,
+      since: null,
+      next: null,
+    });
+    expect(announced).toHaveLength(count);
+  });
+
+  it("do not include those that were due before the times were changed", () => {
+    const changed = [subscribed({ before: [DAY, 2 * MINUTE], savedAt: now - MINUTE })];
+    expect(remindersFor(tracked(), changed, now).announced).toEqual([]);
+    expect(remindersFor(tracked(), changed, DEADLINE - MINUTE).announced).toEqual([id(2 * MINUTE)]);
+  });
+
+  it("are sent although the request was first seen by a clock that was ahead", () => {
+    const ahead = tracked({ seenAt: now + 3 * DAY });
+    expect(remindersFor(ahead, [subscribed({ before: [HOUR] })], now).announced).toEqual([id(HOUR)]);
+  });
 
   it("are the latest due one of each subscription, and all due ones count as done", () => {
     const all = [subscribed({ before: [DAY, HOUR] }), subscribed({ before: [6 * HOUR] })];

@@ -78,6 +78,11 @@ describe("the standing of a vote request", () => {
     ],
     ["no status after its dates", request(9, 1, PAST, PAST, { status: null }), "overdue", PAST, null],
     ["no dates", request(3, 1, null), "voting", null, null],
+    ["unknown counts after the quorum date", request(null, null, PAST, SOON), "voting", null, decision(SOON)],
+    ["unknown counts after both dates", request(null, null, PAST - DAY, PAST), "voting", null, null],
+    ["unknown counts, without a second date", request(null, null, PAST), "voting", null, null],
+    ["one unknown count on the day", request(6, null, PAST - DAY, PAST), "voting", null, null],
+    ["enough yes, and an unknown count", request(9, null, PAST - DAY, PAST), "overdue", PAST, null],
     ["only a decision date", request(3, 1, null, SOON), "voting", null, decision(SOON)],
   ])("%s", (_, given, phase, since, next) => {
     expect(standingOf(given, NEEDED, NOW)).toEqual({ phase, since, next });

@@ -38,8 +38,8 @@ const hash = "ab".repeat(32);
 it.each([
   [`Falcon::1220${hash}.`, `Falcon::1220${hash}`],
   [`**Falcon::1220${hash}**:`, `Falcon::1220${hash}`],
-  [`Party: Falcon::1220${hash.toUpperCase()}`, `Falcon::1220${hash}`],
-  [`- ${hash.toUpperCase()}:3`, `${hash}:3`],
+  [`Party: Falcon::1220${hash}`, `Falcon::1220${hash}`],
+  [`- **${hash}:3**.`, `${hash}:3`],
   ["Falcon Finance Inc", "Falcon Finance Inc"],
   ["FALCON", "FALCON"],
 ])("the id in the pasted text %s is %s", (text, id) => {

@@ -110,7 +110,8 @@ async function readValidators(
   if (rows.length === 0 || isUnclear) return undefined;
   return {
     rows,
-    at: pages.fetchedAt,
+    // The answer may come from the cache, and be older than a digest that has just been collected.
+    at: now(),
     // An interval that was estimated from one reading is a guess, and a digest can wait.
     standingOf({ validator, lastActiveAt }) {
       const { ms, isOwn } = intervalOf(validator);

@@ -49,7 +49,8 @@ export function dueReminders(
   if (known.phase !== "open") return [];
   const { voteBefore, targetEffectiveAt } = known.terms;
   const { openedAt = null, seenAt = 0 } = known;
-  const notBefore = Math.max(since, openedAt ?? 0, seenAt);
+  // A time in the future comes from a clock that was wrong.
+  const notBefore = Math.max(since, ...[openedAt ?? 0, seenAt].filter((at) => at <= now));
   const deadlines = new Set([voteBefore, targetEffectiveAt].filter((each) => each !== null));
   return [...deadlines]
     .filter((deadline) => now < deadline)
@@ -83,8 +84,9 @@ const schedulesOf = perObject((subscribed: readonly Subscription[]): readonly Sh
     if (!subscription.topics.reminders) continue;
     const before = remindersOf(subscription);
     const key = before.join();
-    const since = Math.min(subscription.since, schedules.get(key)?.since ?? subscription.since);
-    schedules.set(key, { before, since });
+    // Only reminders that become due after a change of the times are sent.
+    const begunAt = Math.max(subscription.since, subscription.savedAt ?? 0);
+    schedules.set(key, { before, since: Math.min(begunAt, schedules.get(key)?.since ?? begunAt) });
   }
   return [...schedules.values()];
 });

@@ -56,11 +56,9 @@ function advance(
   const isEnough = needed !== undefined && castIn({ yes, no }) >= needed;
   // If an earlier poll saw too few votes, the times of the votes decide.
   const wasEnough = isEnough && known.stage !== "expired";
-  const hadQuorum = !isSettled && wasEnough;
+  const hadQuorum = isPast && !isSettled && wasEnough && targetEffectiveAt !== null;
   const expiredNow = phase === "expired" && isSettled ? true : undefined;
-  // Without a decision date, enough yes votes still accept it later.
-  const isFinal = isPast && targetEffectiveAt !== null;
-  const expired = isFinal ? (hasExpired ?? (hadQuorum ? false : expiredNow)) : undefined;
+  const expired = isPast ? (hasExpired ?? (hadQuorum ? false : expiredNow)) : undefined;
   const nextRequest: TrackedVoteRequest = {
     ...rest,
     stage: phase,

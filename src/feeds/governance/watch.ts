@@ -56,6 +56,10 @@ interface GovernanceWatchDeps {
 const remindersOf = (key: string, { reminded }: TrackedVoteRequest): string[] =>
   reminded.map((reminder) => eventId({ kind: "reminder", key, reminder }));
 
+/** True if no later vote saves a request. Without a decision date, enough yes votes accept it also after its quorum date. */
+const isLost = ({ hasExpired, terms }: TrackedVoteRequest): boolean =>
+  hasExpired === true && terms.targetEffectiveAt !== null;
+
 const isNew = (event: GovernanceEvent) => event.kind === "opened" || event.kind === "missed";
 
 /**
@@ -194,8 +198,7 @@ export function createGovernanceWatch({
           to: nextRequest.terms,
         });
       if (closed) events.push({ kind: "closed", key, status: nextRequest.status });
-      // No later vote saves a request that has expired.
-      else if (decided.news && !nextRequest.hasExpired) events.push({ key, ...decided.news });
+      else if (decided.news && !isLost(nextRequest)) events.push({ key, ...decided.news });
     }
     return { learnt: learntRequests, events: toDigest(events, lastAt ?? null, told) };
   };

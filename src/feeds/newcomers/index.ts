@@ -6,7 +6,7 @@ import { validatorEntry } from "../../directory/fill.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import { type ValidatorSummary, validatorSummary } from "../../explorer/schema/validators.js";
 import { NEWCOMERS } from "../../screens/validators.js";
-import { md, timestamp } from "../../text/markdown.js";
+import { md, timestamp, withoutEscapes } from "../../text/markdown.js";
 import { digest } from "../../util/digest.js";
 import { knownValidators } from "./collections.js";
 import { createMessages, madeUp } from "./messages.js";
@@ -70,7 +70,7 @@ export const newcomers: FeedModule = {
       wants: () => true,
       render: async ({ validators }, mark) => ({
         payload: messages.joined(validators, mark),
-        title: messages.titleOf(validators).toString(),
+        title: withoutEscapes(messages.titleOf(validators)),
         revision: 0,
       }),
     };

@@ -8,7 +8,10 @@ const priceWatch = z.object({
   isArmed: z.boolean(),
   /** The subscription's `savedAt` at that time. */
   savedAt: timestampSchema.exactOptional(),
-  told: z.object({ at: timestampSchema, price: z.string() }).exactOptional(),
+  /** The last alert. `isDown` is true for a fall; missing in documents of earlier versions. */
+  told: z
+    .object({ at: timestampSchema, price: z.string(), isDown: z.boolean().exactOptional() })
+    .exactOptional(),
 });
 
 /** The name of this feed. */

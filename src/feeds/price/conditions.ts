@@ -246,8 +246,16 @@ export function judge(
   const isHolding = when === "moves" ? Math.abs(moved ?? 0) >= limit : isPastLimit(condition, usd);
   const heldBefore =
     when === "moves" || before === undefined ? isHolding : isPastLimit(condition, Number(before));
-  const memory = known ?? { isArmed: !heldBefore };
-  const { told } = memory;
+  const { told } = known ?? {};
+  const isDown = usd < Number(base ?? price);
+  // A move that turned around within the span came back through zero, perhaps between two prices.
+  const isReversed =
+    when === "moves" &&
+    repeat === "every" &&
+    told?.isDown !== undefined &&
+    isHolding &&
+    told.isDown !== isDown;
+  const memory = known ? { ...known, isArmed: known.isArmed || isReversed } : { isArmed: !heldBefore };
   // An alert that has never fired does not have to wait.
   const isLater = !told || ageOf(told.at, now) >= AGAIN_MS;
   if (isHolding && memory.isArmed && isLater) {
@@ -257,12 +265,13 @@ export function judge(
         ? samples.findLast(([, each]) => !isPastLimit(condition, Number(each)))
         : undefined;
     return {
-      memory: { isArmed: false, told: { at: now, price } },
+      memory: { isArmed: false, told: { at: now, price, isDown } },
       from: lastOutside?.[1] ?? base ?? price,
       ...(since === undefined ? {} : { since }),
     };
   }
-  if (isHolding || memory.isArmed || (told && repeat === "once")) return { memory };
+  if (isHolding || memory.isArmed || (told && repeat === "once"))
+    return { memory: isReversed || !known ? memory : known };
   const back = backLimit(condition);
   const isBack = {
     moves: Math.abs(moved ?? 0) <= back,

@@ -1,4 +1,5 @@
 import { type CalendarSource, defineCalendar } from "../../delivery/calendar.js";
+import type { Renderer } from "../../discord/message.js";
 import type { State } from "../../storage/state.js";
 import { code, md, timestamp } from "../../text/markdown.js";
 import { HOUR } from "../../util/units.js";
@@ -11,7 +12,7 @@ const LASTS_MS = HOUR;
 export const upgradeCalendar = defineCalendar("upgrade-calendar", "until its upgrade is over");
 
 /** Creates the event of the open upgrade. */
-export function upgradeEvents(state: State): CalendarSource {
+export function upgradeEvents(state: State, renderer: Renderer): CalendarSource {
   return {
     collection: upgradeCalendar,
     location: "The network",
@@ -21,7 +22,7 @@ export function upgradeEvents(state: State): CalendarSource {
       );
       const events = open.map(([key, { upgradeAt }]) => ({
         key,
-        name: "🛠️ Network upgrade: transactions pause",
+        name: renderer.title("🛠️ Network upgrade: transactions pause"),
         // Events are found by the upgrade's subject in their description.
         description:
           md`Transactions pause on ${timestamp(upgradeAt, "f")}, for seconds to minutes.\n${code(key)}`.toString(),

@@ -161,7 +161,7 @@ export const upgradesFeed: FeedModule = {
   pollMs: ({ watchPollSeconds }) => watchPollSeconds * 1_000,
   create(deps) {
     const { state, subscriptions } = deps;
-    const keepCalendar = createCalendar(deps, upgradeEvents(state));
+    const keepCalendar = createCalendar(deps, upgradeEvents(state, deps.renderer));
     return {
       feed: createFeed(deps),
       poll: createUpgradesWatch({ ...deps, explorer: deps.explorer.for("background", { maxAgeMs: MINUTE }) }),
@@ -171,8 +171,9 @@ export const upgradesFeed: FeedModule = {
         );
         const subscribed = isAhead ? await subscribers.subscriptions() : [];
         const guilds = [...new Set(subscribed.flatMap(({ guildId }) => guildId ?? []))];
-        const votes = await Promise.all(guilds.map((each) => subscriptions.activeIn(each, FIRST_FEED)));
-        await keepCalendar(calendarServers(votes.flat()));
+        // A channel that cannot be written to, or is paused, says nothing about the upgrade.
+        const votes = (await subscriptions.of(guilds)).filter(({ feed }) => feed === FIRST_FEED);
+        await keepCalendar(calendarServers(votes));
         return {};
       },
     };

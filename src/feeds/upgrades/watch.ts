@@ -117,6 +117,10 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
     const openUpgrade = openOf(knownUpgrades);
     await examine(candidates, openUpgrade?.[1].decidedBy);
     const isBaseline = firstRead === undefined;
+    // What was accepted before the first reading is no news, however long its details take.
+    const isExamined = candidates.every(
+      (each) => each.acceptedFor === undefined || triedAt.has(each.id) || !isUnexamined(each),
+    );
     const rounds = await readRounds(state, now());
     const decision = decisionAfter(openUpgrade?.[1], candidates);
     const schedule = judgeUpgrade(openUpgrade, { decision, rounds, isBaseline, now: now() });
@@ -131,7 +135,7 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
     const writes = [
       ...[...schedule.changed].map(([subject, upgrade]) => state.open(upgrades).put(subject, upgrade)),
       ...[...standing.changed].map(([subject, each]) => state.open(standstills).put(subject, each)),
-      ...(isBaseline ? [readTimes.put(UPGRADES_FEED, { completeAt: now() })] : []),
+      ...(isBaseline && isExamined ? [readTimes.put(UPGRADES_FEED, { completeAt: now() })] : []),
     ];
     if (writes.length + ended.length > 0)
       yield { events, writes, changed: [...schedule.changed.keys(), ...standing.changed.keys()], ended };

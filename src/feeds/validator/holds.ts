@@ -63,7 +63,10 @@ function holdFor(poll: Poll, channelId: string, ownHolds: readonly HoldAlert[]):
   };
 }
 
-const reopened = ({ endedAt, ...hold }: HoldAlert): HoldAlert => hold;
+/** Returns a hold that goes on. The rounds can be read again. */
+function reopened({ endedAt, standstill, ...hold }: HoldAlert): HoldAlert {
+  return standstill ? { ...hold, standstill: { round: standstill.round } } : hold;
+}
 
 /**
  * Holds alerts while the explorer is behind, while the network stands still, or after its rhythm has changed. Each channel receives

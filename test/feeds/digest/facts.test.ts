@@ -37,6 +37,17 @@ describe("the price in a digest", () => {
   });
 });
 
+describe("a digest of a day on which only a request became overdue", () => {
+  it("says so, and not that there is no news", () => {
+    const decided = { count: 1, named: [{ id: "1", title: "A motion", words: "overdue" }] };
+    const { notification, fields = [] } = digestView({ ...facts, decided }, period, "mark");
+    expect(String(notification)).toBe("📰 Daily digest: 1 vote request decided");
+    expect(fields.map(({ name, value }) => [name, String(value)])).toEqual([
+      ["Decided, not closed yet", "• **A motion**: overdue"],
+    ]);
+  });
+});
+
 describe("a digest without news", () => {
   const validators = { joined: none, silent: none, back: none };
   const noon = UNTIL - DAY / 2;
@@ -110,6 +121,8 @@ describe("participation", () => {
       null,
     ],
     ["is unknown without requests", [], 13, null],
+    ["is unknown if a tally gives no counts", [tally(9, 1, 3), tally(null, null, null)], 13, null],
+    ["is unknown if a tally gives one count", [tally(10, null, 2)], 13, null],
     ["is never more than 100%", [tally(9, 5, null)], 13, { cast: 14, all: 14 }],
   ])("%s", (_, tallies, superValidators, expected) => {
     expect(participationIn(tallies, superValidators)).toEqual(expected);

@@ -105,6 +105,21 @@ describe("a condition", () => {
     expect(run({ repeat: "once" }, readings)).toEqual(["5: 0.15 → 0.161"]);
   });
 
+  it.each([
+    ["every", ["10: 0.15 → 0.16", "100: 0.15 → 0.135"]],
+    ["once", ["10: 0.15 → 0.16"]],
+  ] as const)("fires again if a move turns around without a reading in between: %s", (repeat, told) => {
+    const readings = [
+      [0, "0.15"],
+      [10, "0.16"],
+      [50, "0.16"],
+      [100, "0.135"],
+      [200, "0.134"],
+    ] as const;
+    const samples = [[NOW - 20 * HOUR, "0.15"]] as const;
+    expect(run({ when: "moves", value: 5, repeat }, readings, samples)).toEqual(told);
+  });
+
   it("fires once the hour is over if the price came back and passed the limit again within it", () => {
     const readings = [
       [0, "0.15"],
