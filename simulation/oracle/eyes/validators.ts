@@ -206,11 +206,14 @@ export const judgeTotals: Judge = function* (of, evidence) {
     const where = whereOf(visit);
     const oldest = visit.from - AGES.screen;
     if (visit.screen === "overview") {
-      const [, active, total, inactive] =
-        /🟢 \*\*(\d+)\*\* of (\d+) active · 🔴 \*\*(\d+)\*\* inactive/u.exec(visit.text)?.map(Number) ?? [];
+      const counts =
+        /🟢 \*\*(\d+)\*\* of (\d+) active · 🔴 \*\*(\d+)\*\* inactive(?: · ⚪ \*\*(\d+)\*\* unknown)?/u;
+      const [, active, total, inactive, unknown = 0] =
+        counts.exec(visit.text)?.map((each = "0") => Number(each)) ?? [];
       if (active === undefined || total === undefined || inactive === undefined) yield `No totals ${where}`;
       else {
-        if (active + inactive !== total) yield `${active} and ${inactive} are not ${total}: ${where}`;
+        if (active + inactive + unknown !== total)
+          yield `${active}, ${inactive} and ${unknown} are not ${total}: ${where}`;
         const steps = Array.from({ length: 8 }, (_, step) => oldest + (step * (visit.to - oldest)) / 7);
         const real = steps.map((at) => countAt(of, at).total);
         if (total < Math.min(...real) || total > Math.max(...real))
