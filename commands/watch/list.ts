@@ -1,5 +1,6 @@
 import { watchers } from "../../src/delivery/collections.js";
 import { changeWatchButton, watchesButton } from "../../src/delivery/watch-buttons.js";
+import { LIMITS } from "../../src/discord/limits.js";
 import type { MessagePayload } from "../../src/discord/message.js";
 import type { Network } from "../../src/networks/network.js";
 import { buttonAddress } from "../../src/screens/addresses.js";
@@ -98,7 +99,10 @@ export async function watchList(
     userId,
     chosenWatch?.network ? [chosenWatch.network] : networks.served,
   );
-  const shownWatches = chosenWatch ? [chosenWatch] : ownWatches;
+  // An import can contain more than a person may have.
+  const listedWatches = ownWatches.slice(0, LIMITS.menuOptions);
+  const moreCount = ownWatches.length - listedWatches.length;
+  const shownWatches = chosenWatch ? [chosenWatch] : listedWatches;
   const watchLines = await Promise.all(shownWatches.map((each) => linesOf(each, services, shownBy.label)));
   const view: View = {
     title: chosenWatch ? md`What you watch` : md`What you watch: ${everything.length} of ${MAX_WATCHES}`,
@@ -110,6 +114,7 @@ export async function watchList(
         md``,
       ]),
       ...watchLines.flat(),
+      ...(moreCount > 0 && !chosenWatch ? [md`…and ${moreCount} more`] : []),
       ...(ownWatches.length === 0 ? [nothingListed(everything.length, all)] : []),
       ...(chosenWatch?.watch.offered
         ? [
@@ -121,7 +126,7 @@ export async function watchList(
       {
         placeholder: "Pause, change or remove…",
         choices: await Promise.all(
-          ownWatches.map(async (each) => ({
+          listedWatches.map(async (each) => ({
             label: labelled(await titleOfWatch(each, services), each, shownBy.label),
             chosen: each === chosenWatch,
             to: buttonAddress(watchesButton, {

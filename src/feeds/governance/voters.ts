@@ -54,12 +54,16 @@ export async function mentionsFor(
   missing: MissingVotes | null,
 ): Promise<Mentions> {
   const noPings = { userIds: [], roleIds: [] };
-  const isPinging = (each: Subscription) =>
-    missingIn(each) === "ping" && hasTopic(each, { topics }, "reminders") && isFor(each, event);
-  const [recipient] = recipients.filter(isPinging);
+  const mayPing = (each: Subscription) =>
+    missingIn(each) === "ping" && hasTopic(each, { topics }, "reminders");
+  const [recipient] = recipients.filter((each) => mayPing(each) && isFor(each, event));
   if (!recipient?.guildId || !missing || missing.voters.length === 0) return noPings;
   const { guildId, channelId, feed } = recipient;
-  const subscribed = (await subscriptions.activeIn(guildId, feed)).filter(isPinging);
+  // After an outage, several reminders are due at once, and other channels may get another one of them.
+  const dueTogether = (event.due ?? [event.reminder]).map((reminder) => ({ ...event, reminder }));
+  const subscribed = (await subscriptions.activeIn(guildId, feed)).filter(
+    (each) => mayPing(each) && dueTogether.some((other) => isFor(each, other)),
+  );
   const pinging = subscribed.length > 0 ? subscribed : [recipient];
 
   const absent = [...(await state.open(representatives).list()).values()].filter(

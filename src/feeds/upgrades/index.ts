@@ -1,5 +1,5 @@
 import { createCalendar } from "../../delivery/calendar.js";
-import type { Subscription } from "../../delivery/collections.js";
+import { type Subscription, subscriptionId } from "../../delivery/collections.js";
 import type { AnswerDeps, Feed, FeedDefinition } from "../../delivery/feed.js";
 import type { FeedDeps, FeedModule } from "../../delivery/module.js";
 import { FIRST_FEED } from "../../delivery/version-1.js";
@@ -10,7 +10,7 @@ import type { State } from "../../storage/state.js";
 import { type Markdown, md, timestampWithAge } from "../../text/markdown.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import { calendarServers } from "../governance/calendar.js";
-import { VALIDATOR_FEED } from "../validator/collections.js";
+import { VALIDATOR_FEED, validatorWatches } from "../validator/collections.js";
 import { upgradeCalendar, upgradeEvents } from "./calendar.js";
 import { standstills, UPGRADES_FEED, upgrades } from "./collections.js";
 import {
@@ -109,13 +109,19 @@ function createFeed(deps: FeedDeps): Feed<UpgradeEvent> {
     return each && { revision: each.revision, endedAt: each.endedAt ?? null };
   };
 
+  /** True if the feed of validators tells a channel about standstills: it watches one that the explorer lists. */
+  const isToldByValidators = async (channelId: string): Promise<boolean> => {
+    for (const party of partiesIn(await subscriptions.activeIn(channelId, VALIDATOR_FEED), deps.directory)) {
+      const watch = await state.open(validatorWatches).get(subscriptionId(channelId, VALIDATOR_FEED, party));
+      if (watch?.goneAt === undefined) return true;
+    }
+    return false;
+  };
+
   /** True if the news has been overtaken by a later decision, or is told by another subscription of the channel. */
   const isOvertaken = async (event: UpgradeEvent, [subscription]: readonly Subscription[]) => {
     if (event.kind === "still" || event.kind === "moving")
-      return (
-        subscription !== undefined &&
-        (await subscriptions.activeIn(subscription.channelId, VALIDATOR_FEED)).length > 0
-      );
+      return subscription !== undefined && isToldByValidators(subscription.channelId);
     const upgrade = await known.upgrade(event.subject);
     if (!upgrade) return true;
     const isSame = upgrade.upgradeAt === event.upgradeAt && upgrade.freezeAt === event.freezeAt;

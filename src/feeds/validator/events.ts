@@ -21,7 +21,12 @@ const validatorEventSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("again"), ...alertSchema, until: timestampSchema, ...laterFields }),
   z.object({ kind: z.literal("back"), ...alertSchema, at: timestampSchema }),
   /** The explorer no longer lists the validator. */
-  z.object({ kind: z.literal("gone"), ...alertSchema }),
+  z.object({
+    kind: z.literal("gone"),
+    ...alertSchema,
+    /** Subject of the subscription: a validator that is not listed may not be known as a member of its group. */
+    subject: z.string().optional(),
+  }),
   /** The explorer lists the validator again. `since` is the time when it no longer did. */
   z.object({ kind: z.literal("listed"), ...alertSchema }),
   z.object({ kind: z.literal("many"), ...placeFields, since: timestampSchema, members: z.array(z.string()) }),

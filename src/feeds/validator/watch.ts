@@ -79,7 +79,15 @@ function judgeAbsence(poll: Poll, each: WatchedValidator): ValidatorWatch {
       revision: alert.revision + 1,
     });
   }
-  found.events.push({ kind: "gone", channelId, validator, since: watch.alert ?? missingSince });
+  const since = watch.alert ?? missingSince;
+  const subject = subscription.subject ?? undefined;
+  found.events.push({
+    kind: "gone",
+    channelId,
+    validator,
+    since,
+    ...(subject === undefined ? {} : { subject }),
+  });
   // The rest prevents a second announcement of its version or traffic once it is listed again.
   const { alert: _, unconfirmed, missingSince: __, ...told } = watch;
   return { ...told, goneAt: now };

@@ -191,6 +191,19 @@ describe("missing votes", () => {
     await ask("/subscribe remove", { channel: second.id });
   });
 
+  it("ping once in a server if an outage makes different reminders due together", async () => {
+    const { guild } = harness.discord;
+    const second = world().addChannel({ type: 0, guild_id: guild.id, name: "later-votes" });
+    await ask("/subscribe governance", { channel: second.id, missing: "ping", before: "12h" });
+    const request = await open("Motion during an outage");
+    harness.pass(20 * HOUR);
+    const pattern = /left to vote: Motion during an outage/;
+    const pings = [await until(channel, pattern), await until(second, pattern)].map(({ pings }) => pings);
+    expect(pings.map((each) => each.includes("@ana"))).toEqual([true, false]);
+    ledger().closeVoteRequest(request, "Rejected");
+    await ask("/subscribe remove", { channel: second.id });
+  });
+
   it("ping in the next channel if the oldest one gets no reminders, or its role may not be pinged there", async () => {
     const { guild, people } = harness.discord;
     const bits = PermissionFlagsBits;

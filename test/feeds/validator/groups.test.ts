@@ -53,6 +53,18 @@ it("keeps watching as before while the super validators are unknown, and delays 
   await state.close();
 });
 
+it("tells subscribers to all super validators about one that is no longer listed, whose name is not known any more", () => {
+  const { feed } = validator.create(
+    { directory: createDirectory(), state: newState(), now: () => 0, explorer: { for: () => ({}) } } as never,
+    300_000,
+  );
+  const subscription = { ...draftOf(validator.definition, "1"), subject: SUPER_VALIDATORS };
+  const gone = { kind: "gone", channelId: "1", validator: "b", since: 1, subject: SUPER_VALIDATORS };
+  const event = feed.readEvent(gone);
+  expect(event && feed.wants(subscription, event)).toBe(true);
+  expect(event && feed.wants({ ...subscription, subject: "a" }, event)).toBe(false);
+});
+
 describe("one subscription to several validators", () => {
   let harness: Harness;
   let ops: Channel;
