@@ -91,6 +91,12 @@ interface SourceDeps {
   readonly now: number;
 }
 
+/** The facts about vote requests, which are the same for all servers. */
+type RequestFacts = Pick<
+  Facts,
+  "opened" | "closed" | "decided" | "soon" | "participation" | "votesSince" | "votesReadAt"
+>;
+
 /** Creates the data sources of digests. Each is read once for all digests that are due together. */
 export const createSources = ({ state, names, superValidators, now, ...deps }: SourceDeps) => ({
   ...deps,
@@ -105,6 +111,8 @@ export const createSources = ({ state, names, superValidators, now, ...deps }: S
   happenings: lazy(async () => [...(await state.open(happenings).list()).values()]),
   samples: lazy(() => readSamples(state)),
   superValidators: lazy(superValidators),
+  /** Facts by period. Most digests are due together, with the same one. */
+  requestFacts: new Map<string, Promise<RequestFacts>>(),
 });
 
 export type Sources = ReturnType<typeof createSources>;
@@ -174,7 +182,7 @@ const endingTime = ({ phase, closedAt, openUntil }: TrackedVoteRequest): number 
   phase === "closed" || (phase === "ignored" && openUntil !== undefined) ? closedAt : undefined;
 
 /** Collects the changes of vote requests. */
-async function collectRequests(sources: Sources, range: DigestScope) {
+async function collectRequests(sources: Sources, range: DigestScope): Promise<RequestFacts> {
   const { names } = sources;
   await sources.summaries();
   const tracked = await sources.requests();
@@ -298,8 +306,11 @@ async function collectPrice({ samples }: Sources, { since, until }: TimeRange): 
  * @throws {StateError}
  */
 export async function collectFacts(sources: Sources, range: DigestScope): Promise<Facts> {
+  const period = `${range.since}/${range.until}/${range.nextAt}`;
+  const requestFacts = sources.requestFacts.get(period) ?? collectRequests(sources, range);
+  sources.requestFacts.set(period, requestFacts);
   return {
-    ...(await collectRequests(sources, range)),
+    ...(await requestFacts),
     ...(await collectValidators(sources, range)),
     price: await collectPrice(sources, range),
   };

@@ -9,6 +9,7 @@ import { headlineOf } from "../../screens/view.js";
 import type { Write } from "../../storage/store.js";
 import { timestampSchema } from "../../storage/timestamp.js";
 import { md, timestamp } from "../../text/markdown.js";
+import { inPieces, yieldIfBusy } from "../../util/event-loop.js";
 import { DAY, MINUTE } from "../../util/units.js";
 import { VALIDATOR_FEED } from "../validator/collections.js";
 import { createRecorder, RECORD_MS } from "./chronicle.js";
@@ -25,6 +26,8 @@ const PATIENCE_MS = 10 * MINUTE;
 const LOOK_MS = MINUTE;
 /** Maximum period of a first digest, in ms. */
 const FIRST_MS = 7 * DAY;
+/** Number of channels whose digests are committed together. */
+const CHANNELS_PER_STEP = 25;
 
 const digestEventSchema = z.object({
   channelId: z.string(),
@@ -148,36 +151,40 @@ function createDigestWatch({
       isSuperValidator: (party, name) => isSuperValidator(directory, party, name),
       now: now(),
     });
-    const events: DigestEvent[] = [];
-    const endWrites: Write[] = [];
     let isWhole = true;
-    for (const subscription of subscribedChannels) {
-      const { channelId } = subscription;
-      const due = dueDigest(subscription, lastDigests.get(channelId)?.at);
-      if (!due) continue;
-      if (due.schedule && !mayBeMade(due.slot.at, await sources.votesReadAt())) {
-        isWhole = false;
-        continue;
-      }
-      const at = due.baselineAt ?? sources.now;
-      endWrites.push(memories.put(channelId, { at, version: null }));
-      if (!due.schedule) continue;
-      const span = { since: due.since, until: at };
-      events.push({
-        ...span,
-        channelId,
-        dueAt: due.slot.at,
-        every: due.schedule.every,
-        isLate: at - due.slot.at > LATE_MS,
-        wasOffline: startedAt > due.slot.at,
-        facts: await collectFacts(sources, {
+    // Thousands may be due at the same time. Each step is one commit.
+    for await (const together of inPieces(subscribedChannels, CHANNELS_PER_STEP)) {
+      const events: DigestEvent[] = [];
+      const endWrites: Write[] = [];
+      for (const subscription of together) {
+        const { channelId } = subscription;
+        const due = dueDigest(subscription, lastDigests.get(channelId)?.at);
+        if (!due) continue;
+        if (due.schedule && !mayBeMade(due.slot.at, await sources.votesReadAt())) {
+          isWhole = false;
+          continue;
+        }
+        const at = due.baselineAt ?? sources.now;
+        endWrites.push(memories.put(channelId, { at, version: null }));
+        if (!due.schedule) continue;
+        await yieldIfBusy();
+        const span = { since: due.since, until: at };
+        events.push({
           ...span,
-          nextAt: slotAfter(due.schedule, at),
-          guildId: subscription.guildId,
-        }),
-      });
+          channelId,
+          dueAt: due.slot.at,
+          every: due.schedule.every,
+          isLate: at - due.slot.at > LATE_MS,
+          wasOffline: startedAt > due.slot.at,
+          facts: await collectFacts(sources, {
+            ...span,
+            nextAt: slotAfter(due.schedule, at),
+            guildId: subscription.guildId,
+          }),
+        });
+      }
+      if (endWrites.length > 0) yield { events, writes: endWrites };
     }
-    yield { events, writes: endWrites };
     return isWhole ? "done" : "partial";
   };
 }

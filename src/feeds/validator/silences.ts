@@ -204,10 +204,12 @@ export async function dropUnwatchedMembers(poll: Poll): Promise<void> {
   for (const [channelId, ids] of poll.found.groups) {
     await yieldIfBusy();
     const parties = watchedBy.get(channelId);
+    // The alerts of a channel without subscriptions are deleted.
+    if (!parties) continue;
     for (const id of ids) {
       const alert = alertIn(poll, id);
       if (alert?.kind !== "many" || alert.endedAt !== undefined) continue;
-      const members = alert.members.filter(({ validator }) => parties?.has(validator));
+      const members = alert.members.filter(({ validator }) => parties.has(validator));
       if (members.length !== alert.members.length) setMembers(poll, id, alert, members);
     }
   }

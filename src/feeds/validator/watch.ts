@@ -13,7 +13,7 @@ import { isStillOrSettling, readRounds } from "../../ledger/rounds.js";
 import { compareVersions, isVersion, newestCredible, type VersionSurvey } from "../../ledger/versions.js";
 import type { State } from "../../storage/state.js";
 import { ageOf } from "../../util/clock.js";
-import { filterInTurns, yieldIfBusy } from "../../util/event-loop.js";
+import { filterInTurns, inPieces, yieldIfBusy } from "../../util/event-loop.js";
 import { MINUTE } from "../../util/units.js";
 import { alertId, type ValidatorWatch } from "./collections.js";
 import { behindWhat, dueWarning, isListedAgain, judge, judgeVersion } from "./decide.js";
@@ -58,6 +58,9 @@ interface ValidatorWatchDeps extends GroupSource {
   readonly nextUpgrade: () => number | undefined;
   readonly now: () => number;
 }
+
+/** Number of alerts that are deleted together. */
+const FORGOTTEN_PER_STEP = 100;
 
 /** Handles a validator that the explorer does not know. It is delisted if it is missing twice. */
 function judgeAbsence(poll: Poll, each: WatchedValidator): ValidatorWatch {
@@ -214,11 +217,11 @@ export function createValidatorWatch({
     const endedAlerts = await finishedAlerts(loaded, now());
     const live = await filterInTurns(loaded.watched.values(), ({ isLive }) => isLive);
     const unlisted = await filterInTurns(loaded.watched.values(), ({ isUnlisted }) => isUnlisted);
-    const orphans = endedAlerts.flatMap((id) => loaded.alerts.get(id)?.subject ?? []);
-    if (live.length + unlisted.length === 0) {
-      yield { writes: oldWrites, changed: orphans, ended: endedAlerts };
-      return "done";
-    }
+    // Thousands of alerts may be forgotten at the same time. Each step is one commit.
+    for await (const ended of inPieces(endedAlerts, FORGOTTEN_PER_STEP))
+      yield { ended, changed: ended.flatMap((id) => loaded.alerts.get(id)?.subject ?? []) };
+    for await (const writes of inPieces(oldWrites, FORGOTTEN_PER_STEP)) yield { writes };
+    if (live.length + unlisted.length === 0) return "done";
     // Start with those that have not been read for the longest time, in case some cannot be read in this
     // poll.
     const readAt = (validator: string) => loaded.activity.get(validator)?.readAt ?? 0;
@@ -297,12 +300,10 @@ export function createValidatorWatch({
     const isNewRhythm = rhythm !== undefined && rhythm !== loaded.rhythm;
     yield {
       writes: [
-        ...oldWrites,
         ...(isNewRhythm ? [state.open(rhythms).put(NETWORK_RHYTHM, rhythm)] : []),
         ...[...activity].map(([party, document]) => state.open(activities).put(party, document)),
       ],
-      changed: [...orphans, ...answered(loaded)],
-      ended: endedAlerts,
+      changed: answered(loaded),
     };
     yield* stepsOf(state, loaded, found);
     return parties.every((party) => reading.seen.has(party)) ? "done" : "partial";
