@@ -88,7 +88,8 @@ function fields(all: NonNullable<Embed["fields"]>): string[] {
 }
 
 function component({ type, label, emoji, placeholder, options, disabled }: Component): string {
-  if (type === 3) return `▾ ${placeholder} (${options?.length} choices)`;
+  if (type === 3)
+    return `▾ ${placeholder} (${options?.length === 1 ? "1 choice" : `${options?.length} choices`})`;
   const text = [emoji?.name, label].filter(Boolean).join(" ");
   return disabled ? dim(`( ${text} )`) : `[ ${text} ]`;
 }
