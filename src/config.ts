@@ -289,7 +289,9 @@ export function misspeltVariables(env: Environment = environment()): readonly st
   const known = new Set(names);
   return Object.keys(env).flatMap((given) => {
     if (known.has(given) || given.length < MIN_NAME) return [];
-    const base = Object.keys(networkVariables).find((name) => given.startsWith(`${name}_`));
+    const base = Object.keys(networkVariables).find(
+      (name) => name.startsWith("EXPLORER_") && given.startsWith(`${name}_`),
+    );
     const meant = names.find(
       (name) =>
         Math.abs(name.length - given.length) <= MAX_TYPOS &&

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { loadStorageConfig } from "./config.js";
@@ -85,18 +85,26 @@ async function main(): Promise<void> {
   }
 }
 
-/** Writes a file completely, or leaves the one that is there as it is. */
+/** Writes a file completely, or leaves the one that is there as it is. A device or a pipe gets the text directly. */
 function writeText(file: string, text: string): void {
-  const partial = `${file}.partial`;
   try {
+    const target = existsSync(file) ? realpathSync(file) : file;
     if (file === STANDARD) writeFileSync(STDOUT, text);
-    else {
-      writeFileSync(partial, text, { mode: 0o600, flush: true });
-      renameSync(partial, file);
-    }
+    else if (existsSync(target) && !statSync(target).isFile()) writeFileSync(target, text);
+    else replaceFile(target, text);
+  } catch (error) {
+    throw new StateError(`${file} cannot be written: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function replaceFile(file: string, text: string): void {
+  const partial = `${file}.${process.pid}.partial`;
+  try {
+    writeFileSync(partial, text, { mode: 0o600, flush: true });
+    renameSync(partial, file);
   } catch (error) {
     rmSync(partial, { force: true });
-    throw new StateError(`${file} cannot be written: ${error instanceof Error ? error.message : error}`);
+    throw error;
   }
 }
 

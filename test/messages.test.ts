@@ -118,6 +118,7 @@ const RARE: readonly string[] = [
   "Only the newest … were searched.",
   "Readiness unknown: no validator's version is known.",
   "The explorer's list didn't return this transfer, so this is ",
+  "The version of the validator that this server follows is unk",
   "at an unknown time",
   "…. I can't read … of the explorer's answer",
   "▫️ No vote is missing on …: … can't vote any more",

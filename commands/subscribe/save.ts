@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { ChannelType } from "discord.js";
 import type { Subscription } from "../../src/delivery/collections.js";
-import type { FeedDefinition } from "../../src/delivery/feed.js";
+import { type FeedDefinition, hasTopic } from "../../src/delivery/feed.js";
 import type { SubscriptionKey } from "../../src/delivery/subscriptions.js";
 import type { MessagePayload } from "../../src/discord/message.js";
 import type { ChannelPlace } from "../../src/discord/permissions.js";
@@ -78,8 +78,8 @@ export const saved = (...of: Parameters<typeof attempt>): Promise<Saved> => unti
 const awake = ({ isPaused: _, snoozedUntil: __, ...others }: Subscription): Subscription => others;
 
 /**
- * True if a feed goes on with what it remembers about a subscription, as after a change of its role. The feed begins anew if its
- * subject, its topics or the feed's own options change, or if somebody types it again to start it again.
+ * True if a feed goes on with what it remembers about a subscription, as after a change of its role. The feed starts again if
+ * the subject, the topics or the feed's own options change, or if the same is typed again in a feed that has `/subscribe edit`.
  */
 function isContinued(
   feed: FeedDefinition,
@@ -87,8 +87,10 @@ function isContinued(
   after: Subscription,
   isEdit: boolean,
 ): boolean {
-  const names = ["subject", "topics", "isPaused", ...Object.keys(feed.options)];
-  const isAlike = names.every((name) => isDeepStrictEqual(before[name], after[name]));
+  const names = ["subject", "isPaused", ...Object.keys(feed.options)];
+  const isAlike =
+    names.every((name) => isDeepStrictEqual(before[name], after[name])) &&
+    Object.keys(feed.topics).every((name) => hasTopic(before, feed, name) === hasTopic(after, feed, name));
   return isAlike && (isEdit || feed.isTypedAgain === true);
 }
 
@@ -135,11 +137,12 @@ async function attempt(
     tagId: tagFor(place, feed),
     since: existing?.since || Date.now(),
   };
-  const { savedAt: _, snoozedUntil, ...anew } = wantedSubscription;
+  const { savedAt: _, snoozedUntil, ...restarted } = wantedSubscription;
+  const { savedAt } = existing ?? {};
   const subscription: Subscription =
     existing && isContinued(feed, existing, wantedSubscription, edited !== undefined)
-      ? wantedSubscription
-      : { ...anew, savedAt: Date.now() };
+      ? { ...wantedSubscription, ...(savedAt === undefined ? {} : { savedAt }) }
+      : { ...restarted, savedAt: Date.now() };
   const isLike = (other: Subscription | undefined) =>
     isDeepStrictEqual({ ...other, savedAt: 0 }, { ...subscription, savedAt: 0 });
   const isSame = isLike(isNew ? before : existing);

@@ -78,8 +78,6 @@ export interface CalendarSource {
   wanted(): Promise<{ readonly events: readonly WantedEvent[]; readonly openKeys: ReadonlySet<string> }>;
   /** Returns the text in a description by which the subject's event is found. Empty if it is unknown. */
   markOf(key: string): Promise<string>;
-  /** True if a subject that is over ended well, so that its event is completed and not canceled. */
-  isFulfilled?(key: string): Promise<boolean>;
 }
 
 interface CalendarDeps {
@@ -188,10 +186,7 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
     await storeEvent(id, { ...event, name: wanted.name, endsAt: wanted.endsAt, startsAt: beginsAt });
   };
 
-  /**
-   * Ends an event whose subject is over. An event that has begun, or whose subject ended well, is completed, any other is canceled.
-   * Discord completes only events that have begun.
-   */
+  /** Ends an event whose subject is over. An event that has begun is completed, any other is canceled. */
   const endEvent = async (id: string, event: CalendarEvent) => {
     const { guildId, key, endsAt, isGone } = event;
     if (!isGone && endsAt > now()) {
@@ -200,13 +195,9 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
         const foundEvent = event.eventId === undefined ? await findEvent(guildId, key) : undefined;
         const eventId = event.eventId ?? foundEvent?.id;
         const startsAt = event.startsAt ?? Date.parse(foundEvent?.scheduled_start_time ?? "");
-        const { Active, Completed, Canceled } = GuildScheduledEventStatus;
-        const hasBegun = startsAt <= now();
-        const isCompleted = hasBegun || (await source.isFulfilled?.(key));
-        if (eventId !== undefined && isCompleted && !hasBegun)
-          await patch(guildId, eventId, { status: Active });
+        const { Completed, Canceled } = GuildScheduledEventStatus;
         if (eventId !== undefined)
-          await patch(guildId, eventId, { status: isCompleted ? Completed : Canceled });
+          await patch(guildId, eventId, { status: startsAt <= now() ? Completed : Canceled });
       } catch (error) {
         // The event was deleted or has ended, or the bot has left the server.
         if (!isRefusal(error)) throw error;

@@ -76,14 +76,14 @@ const delivery = z.object({
   notBefore: timestampSchema,
   /**
    * Set while a process sends the delivery. After `deadline`, a new attempt must first look for a message
-   * sent to `in` (a channel or thread) since `at` (Discord's time).
+   * sent to the channel or thread `placeId` since `at` (Discord's time).
    */
   claim: z
     .object({
       epoch: z.number(),
       at: timestampSchema,
       deadline: timestampSchema,
-      in: z.string().exactOptional(),
+      placeId: z.string().exactOptional(),
     })
     .exactOptional(),
 });
@@ -114,8 +114,9 @@ const announcedSchema = z.object({
   isOver: z.boolean().exactOptional(),
   /** Time of the next attempt to edit it, epoch ms. */
   notBefore: timestampSchema.exactOptional(),
-  /** Steps that remain after sending, and the time of their next attempt, epoch ms. */
+  /** Steps that remain after sending. */
   todo: z.array(z.enum(["thread", "publish"])).exactOptional(),
+  /** Time of the next attempt at the first of these steps, epoch ms. */
   todoNotBefore: timestampSchema.exactOptional(),
 });
 

@@ -115,6 +115,6 @@ export function nextStep({ document, isLasting, subject, mayEdit }: Message, now
   if (!isBehind) return todoAt === undefined ? { kind: "none" } : { kind: "wait", until: todoAt };
   if (notBefore > now) return { kind: "wait", until: Math.min(notBefore, todoAt ?? notBefore) };
   const waitMs = endedAt === null ? EDIT_INTERVAL_MS - ageOf(document.editedAt ?? 0, now) : 0;
-  if (waitMs > 0) return { kind: "wait", until: now + waitMs };
+  if (waitMs > 0) return { kind: "wait", until: Math.min(now + waitMs, todoAt ?? now + waitMs) };
   return isLasting && mayEdit ? { kind: "edit" } : { kind: "wait", until: now };
 }

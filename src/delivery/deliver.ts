@@ -136,8 +136,8 @@ export function createDeliver(context: DeliverContext) {
   };
 
   /**
-   * Repeats a commit until it succeeds, as long as somebody is subscribed to receive the delivery. What was removed must not come
-   * back.
+   * Repeats a commit until it succeeds, as long as somebody is subscribed to receive the delivery. The documents of a removed
+   * subscription must not be written again.
    * @param attempt commits with the expectation that the subscription is unchanged
    * @returns false if nobody is subscribed any more
    */
@@ -244,7 +244,10 @@ export function createDeliver(context: DeliverContext) {
     const { claim, ...unclaimed } = delivery;
     const retryLater = (ms: number) => ({ ...unclaimed, attempts: attempts + 1, notBefore: now() + ms });
     const [subject] = feed.subjectsOf(event);
-    const hasThread = known?.threadId !== undefined && subject !== undefined;
+    // The search for a message that may have been sent fails where it was sent.
+    const searchedId = stage === "finding" ? claim?.placeId : undefined;
+    const placeId = searchedId ?? (subject === undefined ? undefined : known?.threadId) ?? channelId;
+    const hasThread = placeId !== channelId;
     const result = resultOf({ problem, isSending: sending, hasThread, ageMs: now() - at });
     // If the message may have been sent, keep the claim, so that the next attempt looks for it first.
     const isDoubtful = claim !== undefined && (problem === "unknown" || !sending);
@@ -258,12 +261,14 @@ export function createDeliver(context: DeliverContext) {
           pings: "",
         });
         return;
-      case "stand-alone":
-        if (known && subject !== undefined)
-          await commit(id, unclaimed, [
-            announced.put(announcedId(delivery.feed, subject, channelId), { ...known, gone: true }),
-          ]);
+      case "stand-alone": {
+        const goneWrites =
+          known && subject !== undefined
+            ? [announced.put(announcedId(delivery.feed, subject, channelId), { ...known, gone: true })]
+            : [];
+        await commit(id, unclaimed, goneWrites);
         return;
+      }
       case "drop-channel":
         await commit(id, undefined);
         await dropChannel(channelId);
@@ -282,7 +287,7 @@ export function createDeliver(context: DeliverContext) {
         return;
       case "retry": {
         await commit(id, laterAttempt(retryAfterOf(error) ?? backoffMs(attempts, Math.random())));
-        await recordError(delivery, wordsFor(error));
+        if (stage !== "rendering") await recordError(delivery, wordsFor(error));
       }
     }
   };
@@ -290,13 +295,14 @@ export function createDeliver(context: DeliverContext) {
   return async (id: string, delivery: Delivery): Promise<void> => {
     const feed = feedOf(delivery);
     const subscribed = feed ? await subscriptions.recipients(delivery) : [];
-    // Somebody may have paused some of them since.
+    // Somebody may have paused some of them since the event.
     const recipients = subscribed.filter(({ isPaused }) => !isPaused);
     const wanting = recipients.filter((each) => feed?.wants(each, delivery.event));
     const [subscription] = wanting.length > 0 ? wanting : recipients;
     const roleIds = [...new Set(wanting.flatMap(({ roleId }) => roleId ?? []))];
     const health = await subscriptions.health(delivery.channelId);
-    if (!feed || !subscription || (health.paused && now() - delivery.at > GIVE_UP_MS)) {
+    const [anyRecipient] = subscribed;
+    if (!feed || !anyRecipient || (health.paused && now() - delivery.at > GIVE_UP_MS)) {
       await commit(id, undefined);
       return;
     }
@@ -310,9 +316,13 @@ export function createDeliver(context: DeliverContext) {
     try {
       // Read before the search: if the announcement's thread was deleted, the search fails, and the channel still exists.
       knownAnnouncement = await sender.announcedFor(feed, delivery);
-      const arrived = delivery.claim && (await sender.find(id, feed, delivery, subscription));
+      const arrived = delivery.claim && (await sender.find(id, feed, delivery, subscription ?? anyRecipient));
       if (arrived) {
-        await record(id, feed, delivery, subscription, arrived);
+        await record(id, feed, delivery, subscription ?? anyRecipient, arrived);
+        return;
+      }
+      if (!subscription) {
+        await commit(id, undefined);
         return;
       }
       if (knownAnnouncement?.todo?.includes("thread") && ageOf(knownAnnouncement.at, now()) < THREAD_MS) {
@@ -337,7 +347,7 @@ export function createDeliver(context: DeliverContext) {
       }
       const deadline = now() + CLAIM_MS;
       const placeId = knownAnnouncement?.threadId ?? delivery.channelId;
-      const claim = { epoch: lease.epoch, at: discordTime(), deadline, in: placeId };
+      const claim = { epoch: lease.epoch, at: discordTime(), deadline, placeId };
       currentDelivery = { ...delivery, claim };
       await commit(id, currentDelivery);
       stage = "sending";
@@ -351,7 +361,10 @@ export function createDeliver(context: DeliverContext) {
     } catch (error) {
       // A failed commit is not a failed delivery.
       if (error instanceof LeaseLost || error instanceof StateError || stopping.aborted) throw error;
-      await fail(id, feed, currentDelivery, subscription, error, { stage, known: knownAnnouncement });
+      await fail(id, feed, currentDelivery, subscription ?? anyRecipient, error, {
+        stage,
+        known: knownAnnouncement,
+      });
     }
   };
 }

@@ -137,7 +137,7 @@ export function createSender({
   ): Promise<Sent | undefined> => {
     const searchSince = (claim?.at ?? discordTime()) - LOOK_BACK_MS;
     // The thread may have been opened after the send. Claims of earlier versions have no place.
-    const placeId = claim?.in ?? (await announcedFor(feed, { event, channelId }))?.threadId ?? channelId;
+    const placeId = claim?.placeId ?? (await announcedFor(feed, { event, channelId }))?.threadId ?? channelId;
     const line = lineOf(subscription);
     await pacer.turn(line);
     if (subscription.forum && placeId === channelId) {

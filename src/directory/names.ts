@@ -116,8 +116,8 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
   /** Changes of the upgrade's schedule by identity, from details. */
   const upgrades = new Map<string, UpgradeChange | null>();
   const flights = new Map<string, Promise<void>>();
-  // All background requests wait in one line. A person who turns pages must not delay polls.
-  const line = bulkhead(MAX_READS, Number.POSITIVE_INFINITY);
+  // All background requests wait in the same queue. A person who turns pages must not delay polls.
+  const detailReads = bulkhead(MAX_READS, Number.POSITIVE_INFINITY);
   const load = lazy(async () => {
     for (const [identity, summary] of await state.open(requestSummaries).list())
       summaries.set(identity, summary);
@@ -170,7 +170,7 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
         const identity = identityOf(row) ?? "";
         const readOne = async () => {
           const readRow = async () => ({ detail: await readDetail(explorer, row) });
-          const answer = await ifAnswered(line.execute(readRow));
+          const answer = await ifAnswered(detailReads.execute(readRow));
           if (answer) names.learn(identity, answer.detail ? actionIn(answer.detail) : toAction(null));
         };
         return singleFlight(flights, identity, readOne, false);

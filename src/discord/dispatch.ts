@@ -281,8 +281,9 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
       const intervals = await rhythms.intervals();
       await interaction.respond(toChoices(kinds, typed, { ...services, directory, intervals }));
     } else {
-      const choices = definition && "run" in definition && definition.complete?.(interaction, services);
-      await interaction.respond([...((await choices) || [])]);
+      const choices =
+        definition && "run" in definition ? definition.complete?.(interaction, services) : undefined;
+      await interaction.respond([...((await choices) ?? [])]);
     }
     return "answered";
   };

@@ -155,10 +155,12 @@ const mayPingAll = async (
 ): Promise<boolean> =>
   missingPermissions(await permissionsOf(rest, place, userId), ["MentionEveryone"]).length === 0;
 
-/** True if a member may ping each role in a channel. Without View Channel, no other permission counts (Discord: Permissions). */
-const mayPingIn = async (rest: REST, userId: string, place: ChannelPlace): Promise<boolean> =>
-  missingPermissions(await permissionsOf(rest, place, userId), ["ViewChannel", "MentionEveryone"]).length ===
-  0;
+/**
+ * Returns what a member lacks to ping each role in a channel. Without View Channel, no other permission counts (Discord:
+ * Permissions).
+ */
+const missingToPing = async (rest: REST, userId: string, place: ChannelPlace) =>
+  missingPermissions(await permissionsOf(rest, place, userId), ["ViewChannel", "MentionEveryone"]);
 
 interface PingCheck {
   readonly guildId: string;
@@ -186,9 +188,9 @@ export async function checkPingable(
     throw new PersonError(
       `I can't ping <@&${roleId}>. Make it mentionable in the server settings → Roles, or give me ${bolded([NAMES.MentionEveryone])}, then try again.`,
     );
-  const refuse = (where: string) => {
+  const refuse = (where: string, missing: readonly string[] = [NAMES.MentionEveryone]) => {
     throw new PersonError(
-      `<@&${roleId}> isn't mentionable, and you can't ping it either: you don't have ${bolded([NAMES.MentionEveryone])} in ${where}. Pick another role, or ask someone who has that permission.`,
+      `<@&${roleId}> isn't mentionable, and you can't ping it either: you don't have ${bolded(missing)} in ${where}. Pick another role, or ask someone who has that permission.`,
     );
   };
   if (!(await mayPingAll(rest, personId, server))) refuse("this server");
@@ -198,7 +200,8 @@ export async function checkPingable(
       if (error instanceof PersonError) return undefined;
       throw error;
     });
-    if (place && !(await mayPingIn(rest, personId, place))) refuse(`<#${channelId}>`);
+    const missing = place ? await missingToPing(rest, personId, place) : [];
+    if (missing.length > 0) refuse(`<#${channelId}>`, missing);
   }
 }
 
@@ -215,7 +218,7 @@ export async function isPingable(
   try {
     const place = await readPlace(rest, guildId, channelId);
     if (roleOf(place.guild, roleId).mentionable) return true;
-    return personId !== undefined && (await mayPingIn(rest, personId, place));
+    return personId !== undefined && (await missingToPing(rest, personId, place)).length === 0;
   } catch (error) {
     // The role is gone, or the person has left the server or deleted their account.
     if (error instanceof PersonError || isUnknownPerson(error)) return false;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { type REST, Routes } from "discord.js";
+import { DiscordAPIError, type REST, Routes } from "discord.js";
 import * as z from "zod";
 import type { Log } from "../log.js";
 import { defineCollection } from "../storage/collection.js";
@@ -140,15 +140,18 @@ async function registerCommands(options: RegistrationDeps): Promise<ReadonlyMap<
     ids = await bringTo(inGuild(guildId), definitions.map(forGuild), guildId);
     await bringTo(everywhere, [], "everywhere");
   }
+  let mayStay = false;
   await Promise.all(
     [...otherGuilds].map((id) =>
       bringTo(inGuild(id), [], id).catch((err: unknown) => {
-        // The server that had them keeps them until they are removed, and would show every command twice.
-        if (id === lastRegistration?.guildId && !hasCode(err, DISCORD.missingAccess)) throw err;
+        const isRefusal = err instanceof DiscordAPIError && [403, 404].includes(err.status);
+        if (id === lastRegistration?.guildId && !isRefusal) mayStay = true;
         log.debug({ err, guild: id }, "A server's commands could not be read");
       }),
     ),
   );
+  // The next start tries again. Until they are removed, that server shows every command twice.
+  if (mayStay) return ids;
   // If this fails, a later change of scope checks the servers instead.
   await state
     .commit([settings.put("registration", { guildId: guildId ?? null })])

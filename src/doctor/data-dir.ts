@@ -39,10 +39,10 @@ export function openCopy(dataDir: string): Copy {
   const isNew = !existsSync(join(dataDir, "crier.db"));
   if (!isNew) accessSync(join(dataDir, "crier.db"), constants.W_OK);
   const copy = mkdtempSync(join(tmpdir(), "crier-doctor-"));
-  for (const name of ["crier.db", "crier.db-wal"])
-    if (existsSync(join(dataDir, name))) copyFileSync(join(dataDir, name), join(copy, name));
   const clean = () => rmSync(copy, { recursive: true, force: true });
   try {
+    for (const name of ["crier.db", "crier.db-wal"])
+      if (existsSync(join(dataDir, name))) copyFileSync(join(dataDir, name), join(copy, name));
     return { store: openFileStore(copy), isNew, clean };
   } catch (error) {
     clean();

@@ -195,7 +195,7 @@ export function createExplorerService({
       return toReading(name, entry, false);
     } catch (error) {
       const problem = error instanceof ExplorerError ? error.problem : "failing";
-      // An explorer that says that it is gone has answered.
+      // A 404 is an answer: the thing no longer exists.
       if (!held || "missing" in held || caller === "background" || problem === "missing") throw error;
       onRead(name, "stale");
       return { ...toReading(name, held, true), problem };

@@ -165,10 +165,10 @@ export function createUpstream({
    * True if the endpoint that answered last and the dashboard refuse the key, too. If neither answers at
    * all, nothing is concluded. These requests take no place in the queue, because the request that is in doubt has one.
    */
-  const askUsualOnes = async (): Promise<boolean> => {
-    const lastAnswered = [...answered.values()].findLast(({ endpoint }) => !withheld.has(endpoint));
-    for (const usual of [lastAnswered, DASHBOARD]) {
-      if (!usual || withheld.has(usual.endpoint)) continue;
+  const askUsualOnes = async (doubted?: EndpointName): Promise<boolean> => {
+    const isUsual = ({ endpoint }: Asked) => !withheld.has(endpoint) && endpoint !== doubted;
+    for (const usual of [[...answered.values()].findLast(isUsual), DASHBOARD]) {
+      if (!usual || !isUsual(usual)) continue;
       try {
         await withDeadline(TRY_MS, undefined, (signal) => get(usual.path, usual.query, signal));
       } catch (thrown) {
@@ -182,7 +182,8 @@ export function createUpstream({
     return true;
   };
   const checks = new Map<"key" | "down", Promise<boolean>>();
-  const isKeyRefused = () => singleFlight(checks, "key", askUsualOnes, false);
+  const isKeyRefused = (doubted?: EndpointName) =>
+    singleFlight(checks, "key", () => askUsualOnes(doubted), false);
 
   /** True if an endpoint that has answered before, and is not among the failing ones, answers now. */
   const isAnotherAnswering = () =>
@@ -190,7 +191,9 @@ export function createUpstream({
       checks,
       "down",
       async () => {
-        const other = [...answered.values()].findLast(({ endpoint }) => !failingEndpoints.has(endpoint));
+        const other = [...answered.values()].findLast(
+          ({ endpoint }) => !failingEndpoints.has(endpoint) && !withheld.has(endpoint),
+        );
         if (!other) return false;
         try {
           await withDeadline(CHECK_MS, undefined, (signal) => get(other.path, other.query, signal));
@@ -218,7 +221,7 @@ export function createUpstream({
       return error;
     const { message, status } = error;
     const hasOthers = [...answered.keys()].some((each) => each !== endpoint && !withheld.has(each));
-    const isOnlyHere = status < 400 && hasOthers && !(await isKeyRefused());
+    const isOnlyHere = status < 400 && hasOthers && !(await isKeyRefused(endpoint));
     return isOnlyHere ? new ExplorerError("withheld", message, { status }) : error;
   };
 
@@ -230,9 +233,13 @@ export function createUpstream({
     const sendOnce = async () => {
       onSent();
       const startedAt = performance.now();
-      let status = "200";
+      let [status, ms] = ["200", 0];
       try {
-        const responseBody = await withDeadline(TRY_MS, signal, (either) => get(path, query, either));
+        const responseBody = await withDeadline(TRY_MS, signal, (either) => get(path, query, either)).finally(
+          () => {
+            ms = performance.now() - startedAt;
+          },
+        );
         failingEndpoints.clear();
         noteAnswer({ endpoint, path, query, isAlwaysThere });
         reported.delete(endpoint);
@@ -250,8 +257,7 @@ export function createUpstream({
         }
         throw error;
       } finally {
-        const [ms, waitedMs] = [performance.now() - startedAt, startedAt - queuedAt];
-        onRequest({ status, ms, waitedMs, priority: priorityOf(waiters) });
+        onRequest({ status, ms, waitedMs: startedAt - queuedAt, priority: priorityOf(waiters) });
       }
     };
     try {

@@ -11,7 +11,7 @@ import {
 
 /**
  * Phase of a vote request (docs/ledger.md, "How it ends"):
- * - `voting`: votes can be cast and changed
+ * - `voting`: votes can be cast and changed, or the votes that would decide are not known
  * - `expired`: too few super validators had voted by the quorum date, and the request has not been closed yet
  * - `rejected`: there are enough no votes, or too few yes votes on the decision date, and it has not been closed yet
  * - `ready`: there are enough yes votes, and it does not wait for a date

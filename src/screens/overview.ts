@@ -162,7 +162,9 @@ const summarize = rememberLast(
     const reportingInactive = inactive.rows.length - silentInactive.length - unknownInactive;
     const activeTotal = newest.data.totalElements;
     // If all read ones are silent, there may be more.
-    const areAllRead = silentActive.length < oldest.rows.length || oldest.rows.length >= (activeTotal ?? 0);
+    const areAllRead =
+      oldest.rows.some((each) => !isSilent(each) && !isUnknown(each)) ||
+      oldest.rows.length >= (activeTotal ?? 0);
     const isCounted = inactive.total !== null && activeTotal !== null && areAllRead;
     return {
       rows: [...silentActive, ...silentInactive.filter(({ validator }) => !knownParties.has(validator))].sort(
@@ -185,12 +187,11 @@ const summarize = rememberLast(
 async function readSilent(context: ScreenContext, intervals: Intervals): Promise<SilentSummary> {
   const { explorer } = context;
   const newest = await explorer.validators({ ...PAGE, status: "ACTIVE", orderBy: "DESC" });
-  const { isSilent } = judgeNewest(intervals, newest);
+  const { isSilent, standings } = judgeNewest(intervals, newest);
+  const isReporting = (each: ValidatorSummary) => !isSilent(each) && standings(each).standing !== "unknown";
   const isAll = newest.data.last === true;
   const [oldest, inactive] = await Promise.all([
-    isAll
-      ? fromOnePage(newest)
-      : readUntil(context, { status: "ACTIVE", orderBy: "ASC" }, (each) => !isSilent(each)),
+    isAll ? fromOnePage(newest) : readUntil(context, { status: "ACTIVE", orderBy: "ASC" }, isReporting),
     readUntil(context, { status: "INACTIVE", orderBy: "DESC" }, isSilent),
   ]);
   return summarize(intervals, newest, oldest, inactive);

@@ -92,6 +92,9 @@ function endedTimes(request: Ended, now: number): Field[] {
   const untilAt = endOf(request, group);
   const passed = group === "accepted" || group === "implemented";
   const isEarly = untilAt === null || now < untilAt;
+  // Votes also count while an accepted request is overdue.
+  const isOffDate =
+    passed && closed && untilAt !== null && (closed.by < untilAt || (closed.after ?? 0) > untilAt);
   const latest = votableUntil(request);
   const limit = closed
     ? between(closed)
@@ -99,11 +102,12 @@ function endedTimes(request: Ended, now: number): Field[] {
   const early = request.isGone
     ? md`at an unknown time`
     : join([md`${earlyWords(request, group, now)}`, limit], ", ");
+  const onDate = isEarly ? early : moment(untilAt, now);
   const passedEffect = targetEffectiveAt === null ? md`${ENOUGH_YES}` : moment(targetEffectiveAt, now);
   const otherEffect = group === "failed" ? md`${FAILED_EFFECT}` : undefined;
   const effect = passed ? passedEffect : otherEffect;
   return [
-    { name: "Voting ended", value: isEarly ? early : moment(untilAt, now), inline: true },
+    { name: "Voting ended", value: isOffDate ? between(closed) : onDate, inline: true },
     ...(effect === undefined
       ? []
       : [
@@ -116,9 +120,7 @@ function endedTimes(request: Ended, now: number): Field[] {
   ];
 }
 
-/**
- * Returns the fields that say when a vote ends or ended, and when it takes effect.
- */
+/** Returns the fields that say when a vote ends or ended, and when it takes effect. */
 export const timeFields = (request: Ended, now: number, phase: VotePhase): Field[] =>
   isOver(request, now) ? endedTimes(request, now) : openTimes(request, now, phase);
 

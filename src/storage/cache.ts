@@ -131,6 +131,9 @@ export function createCache({ memoryMb, redis, log }: CacheOptions): Cache {
     }
     const ttl = typeof raw.expires === "number" ? raw.expires - Date.now() : undefined;
     if (ttl !== undefined && ttl <= 0) return undefined;
+    // A newer answer may have been stored while Redis was asked.
+    const heldEntry = await memory.get(key);
+    if (heldEntry && heldEntry.fetchedAt >= entry.fetchedAt) return { entry: heldEntry, layer: "memory" };
     await memory.set(key, entry, ttl);
     return { entry, layer: "redis" };
   };
@@ -142,7 +145,6 @@ export function createCache({ memoryMb, redis, log }: CacheOptions): Cache {
       if (heldEntry && heldEntry.fetchedAt >= wanted.newerThan) return ownEntry;
       const sharedEntry = await readShared(key, wanted.parse);
       if (sharedEntry && sharedEntry.entry.fetchedAt > (heldEntry?.fetchedAt ?? 0)) return sharedEntry;
-      // A new answer may have been stored while Redis was asked.
       const newEntry = redis && (await memory.get(key));
       return newEntry ? { entry: newEntry, layer: "memory" } : ownEntry;
     },

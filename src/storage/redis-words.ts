@@ -6,7 +6,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
     "Redis does not let that user do what the bot does: it wants all commands, on the keys that begin with crier:",
   READONLY: "REDIS_URL leads to a replica, which takes no writes. Set it to an address of the primary",
   NOREPLICAS:
-    "Redis takes no writes while it has too few replicas. Set REDIS_URL to an address of the primary",
+    "Redis takes no writes while it has too few replicas. Start them, or set REDIS_URL to an address of the primary",
   MASTERDOWN: "REDIS_URL leads to a replica whose primary is down. Set it to an address of the primary",
   OOM: "Redis is out of memory: give it more, and the eviction policy volatile-lru",
   MISCONF: "Redis takes no writes while it cannot save to its disk",

@@ -3,8 +3,9 @@ import { clean, cut } from "./plain.js";
 
 /** Characters around a pasted id: spaces, quotes, code marks, brackets. */
 const AROUND = /^[\s"'`‘’“”«»<>()[\]]+|[\s"'`‘’“”«»<>()[\],;]+$/gu;
-/** Markdown around a complete id, and the marks after it in a sentence. No such id begins or ends with them. */
-const MARKS = /^[*_~]+|[*_~.,;:!?]+$/g;
+/** Matches a complete id in a sentence: after its kind or a list mark, and in Markdown. */
+const IN_SENTENCE = /^(?:[-*]|[^:\s]+:)\s+(\S+)$/;
+const MARKED = /^(\*\*|__|~~|\|\||\*|_|`)(.+)\1[.,;:!?]*$/;
 
 /** Matches a pasted link, plain or in Markdown. Ids contain no links. */
 const LINK = /https?:\/\/[^\s<>()"'`]+/i;
@@ -32,9 +33,9 @@ function toId(text: string): string {
   const link = LINK.exec(text);
   const id = link ? idInLink(link[0]) : text;
   const bare = clean(id).replace(AROUND, "").replace(/\s+/g, " ");
-  // "Party: …" and "- …"
-  const last = bare.split(" ").at(-1)?.replace(MARKS, "").replace(AROUND, "") ?? "";
-  return isWholeId(last) ? last : bare;
+  const word = IN_SENTENCE.exec(bare)?.[1] ?? bare;
+  const unmarked = (MARKED.exec(word)?.[2] ?? word).replace(/[.:!?]+$/, "");
+  return isWholeId(unmarked) ? unmarked : bare;
 }
 
 /** First character of an id's key (src/storage/id-keys.ts). No packed id begins with it. */

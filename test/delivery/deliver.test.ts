@@ -8,6 +8,7 @@ import {
   announcedId,
   announcements,
   channelHealths,
+  pendingDeliveries,
   type Subscription,
   subscriptionDocuments,
   subscriptionId,
@@ -195,6 +196,24 @@ it("looks for a message that may have been sent where it was sent, although its 
   outbox.wake();
   await settled();
   expect([texts(), discord.world.read(thread).length]).toEqual([["Tide one"], 0]);
+});
+
+it("keeps the channel's subscriptions if the thread in which it looks for a message is gone", async () => {
+  const { state, subscribe, publish, note } = deliveryOf({ begins: () => false });
+  await subscribe("a");
+  const thread = discord.world.addChannel({ type: 11, guild_id: discord.guild.id, name: "thread" });
+  await note({ threadId: thread.id });
+  discord.trap({ method: "POST", path: /messages$/, times: 1, error: "reset" });
+  (await publish("one"))();
+  const pending = async () => [...(await state.open(pendingDeliveries).list()).values()];
+  await expect.poll(async () => (await pending()).map(({ attempts }) => attempts)).toEqual([1]);
+  await note({ threadId: thread.id, gone: true });
+  const error = new DiscordError(404, 10_003, "Unknown Channel");
+  discord.trap({ method: "GET", path: new RegExp(`${thread.id}/messages`), times: 1, error });
+  now += 600_000;
+  outbox.wake();
+  await expect.poll(texts).toEqual(["Tide one"]);
+  expect((await state.open(subscriptionDocuments).list()).size).toBe(1);
 });
 
 it("keeps nothing about a channel whose subscription ends while a delivery to it fails", async () => {

@@ -40,6 +40,8 @@ it.each([
   [`**Falcon::1220${hash}**:`, `Falcon::1220${hash}`],
   [`Party: Falcon::1220${hash}`, `Falcon::1220${hash}`],
   [`- **${hash}:3**.`, `${hash}:3`],
+  [`_Falcon::1220${hash}`, `_Falcon::1220${hash}`],
+  [`My Party::1220${hash}`, `My Party::1220${hash}`],
   ["Falcon Finance Inc", "Falcon Finance Inc"],
   ["FALCON", "FALCON"],
 ])("the id in the pasted text %s is %s", (text, id) => {

@@ -127,12 +127,16 @@ export function gatherDistinct<T>(
   return {
     rows,
     add(more: readonly T[]): void {
-      const twins = new Map<string, number>();
+      const counts = new Map<string, number>();
       for (const row of more) {
         const key = keyOf(row);
-        const count = hasTwins && key !== null ? (twins.get(key) ?? 0) + 1 : 1;
-        if (key !== null) twins.set(key, count);
-        add(row, count > 1 ? `${key} ${count}` : key);
+        if (!hasTwins || key === null) {
+          add(row, key);
+          continue;
+        }
+        const count = (counts.get(key) ?? 0) + 1;
+        counts.set(key, count);
+        add(row, `${key} ${count}`);
       }
     },
   };

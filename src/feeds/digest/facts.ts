@@ -3,7 +3,7 @@ import { progress } from "../../delivery/collections.js";
 import type { Names } from "../../directory/names.js";
 import { readSamples } from "../../ledger/price-history.js";
 import { priceAt, sampleSince } from "../../ledger/prices.js";
-import { PHASE_WORDS } from "../../ledger/vote-phase.js";
+import type { VotePhase } from "../../ledger/vote-phase.js";
 import { castIn, isCounted, outcomeKnown, type Tally } from "../../ledger/vote-rules.js";
 import type { State } from "../../storage/state.js";
 import { timestampSchema } from "../../storage/timestamp.js";
@@ -34,8 +34,10 @@ export const facts = z.object({
       no: z.number().nullable().optional(),
     }),
   ),
-  /** Open requests that were decided within the period, or are overdue. Missing in events of earlier versions. */
+  /** Open requests that were decided within the period. Missing in events of earlier versions. */
   decided: several(request.extend({ words: z.string() })).exactOptional(),
+  /** Open requests that are overdue, however long. Missing in events of earlier versions. */
+  overdue: several(request).exactOptional(),
   /** Name of the next date. Missing in events of earlier versions. */
   soon: several(request.extend({ until: timestampSchema, date: z.string().optional() })),
   /** Time from which endings of votes are known (epoch ms), if that is later than the start of the period. */
@@ -94,7 +96,7 @@ interface SourceDeps {
 /** The facts about vote requests, which are the same for all servers. */
 type RequestFacts = Pick<
   Facts,
-  "opened" | "closed" | "decided" | "soon" | "participation" | "votesSince" | "votesReadAt"
+  "opened" | "closed" | "decided" | "overdue" | "soon" | "participation" | "votesSince" | "votesReadAt"
 >;
 
 /** Creates the data sources of digests. Each is read once for all digests that are due together. */
@@ -181,6 +183,13 @@ export function openingTime(
 const endingTime = ({ phase, closedAt, openUntil }: TrackedVoteRequest): number | undefined =>
   phase === "closed" || (phase === "ignored" && openUntil !== undefined) ? closedAt : undefined;
 
+/** Words for requests that are decided and not closed yet. */
+const DECIDED_WORDS: Readonly<Partial<Record<VotePhase, string>>> = {
+  expired: "expired",
+  rejected: "rejected by the votes",
+  ready: "enough yes votes",
+};
+
 /** Collects the changes of vote requests. */
 async function collectRequests(sources: Sources, range: DigestScope): Promise<RequestFacts> {
   const { names } = sources;
@@ -206,10 +215,12 @@ async function collectRequests(sources: Sources, range: DigestScope): Promise<Re
   const soon = standings.flatMap(({ each, standing: { next } }) =>
     next && next.at <= range.nextAt ? [{ ...named(each), until: next.at, date: next.name }] : [],
   );
+  const overdue = standings.flatMap(({ each, standing: { phase } }) =>
+    phase === "overdue" ? [named(each)] : [],
+  );
   const decided = standings.flatMap(({ each, standing: { phase, since: at } }) => {
-    const words = PHASE_WORDS[phase];
-    const isNews = phase === "overdue" || isWithin(at ?? undefined, range);
-    return words !== undefined && isNews ? [{ ...named(each), words }] : [];
+    const words = DECIDED_WORDS[phase];
+    return words !== undefined && isWithin(at ?? each.stageAt, range) ? [{ ...named(each), words }] : [];
   });
   const openedRequests = newestFirst((each) => openingTime(each, since));
   const tallies = closedRequests.map(toVoteRequest);
@@ -225,6 +236,7 @@ async function collectRequests(sources: Sources, range: DigestScope): Promise<Re
       }),
     ),
     decided: listOf(decided),
+    overdue: listOf(overdue),
     soon: listOf(soon.sort((a, b) => a.until - b.until)),
     participation: participationIn(tallies, isUncounted ? await sources.superValidators() : undefined),
     votesSince: since !== undefined && since > range.since ? since : undefined,

@@ -50,7 +50,14 @@ function linesOf<T>({ count, named }: Several<T>, toLine: (each: T) => Markdown)
 const outcomeText = (status: string | null): Markdown =>
   status === null ? ENDED_UNKNOWN : statusText(status);
 
-function requestFields({ opened, closed, decided = NONE, soon, participation }: Facts): Field[] {
+function requestFields({
+  opened,
+  closed,
+  decided = NONE,
+  overdue = NONE,
+  soon,
+  participation,
+}: Facts): Field[] {
   const title = (each: { readonly title: string }) => bold(cut(each.title, 100));
   const took =
     participation &&
@@ -72,6 +79,7 @@ function requestFields({ opened, closed, decided = NONE, soon, participation }: 
       name: "Decided, not closed yet",
       lines: linesOf(decided, (each) => md`${title(each)}: ${each.words}`),
     },
+    { name: "Overdue", lines: linesOf(overdue, (each) => title(each)) },
     {
       name: "Due before the next digest",
       lines: linesOf(
@@ -104,8 +112,8 @@ function validatorFields({ validators, version }: Facts): Field[] {
 }
 
 /** True if nothing has happened except price changes. */
-const isEmpty = ({ opened, closed, decided, soon, validators, version }: Facts): boolean =>
-  [opened, closed, decided, soon, validators?.joined, validators?.silent, validators?.back].every(
+const isEmpty = ({ opened, closed, decided, overdue, soon, validators, version }: Facts): boolean =>
+  [opened, closed, decided, overdue, soon, validators?.joined, validators?.silent, validators?.back].every(
     (each) => !each?.count,
   ) && version?.before == null;
 
@@ -113,11 +121,20 @@ const isEmpty = ({ opened, closed, decided, soon, validators, version }: Facts):
  * Returns counts of the events, such as "2 votes opened, 1 ended, 3 validators joined". Empty if nothing
  * happened.
  */
-function countsOf({ opened, closed, decided = NONE, soon, validators, version }: Facts): string {
+function countsOf({
+  opened,
+  closed,
+  decided = NONE,
+  overdue = NONE,
+  soon,
+  validators,
+  version,
+}: Facts): string {
   const voteCounts = [
     [opened.count, "opened"],
     [closed.count, "ended"],
     [decided.count, "decided"],
+    [overdue.count, "overdue"],
     [soon.count, "due soon"],
   ] as const;
   const validatorCounts = [
@@ -202,7 +219,7 @@ export function digestView(
     menus: [
       {
         placeholder: "Open a vote request…",
-        choices: [of.opened, of.closed, of.decided ?? NONE, of.soon]
+        choices: [of.opened, of.closed, of.decided ?? NONE, of.overdue ?? NONE, of.soon]
           .flatMap(({ named }): readonly { readonly id: string; readonly title: string }[] => named)
           .filter((each, index, all) => all.findIndex(({ id }) => id === each.id) === index)
           .map(({ id, title }) => ({ label: title, to: address("voteRequest", { id }) })),

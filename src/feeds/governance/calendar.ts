@@ -3,7 +3,6 @@ import type { Subscription } from "../../delivery/collections.js";
 import { hasTopic } from "../../delivery/feed.js";
 import type { Names } from "../../directory/names.js";
 import type { Renderer } from "../../discord/message.js";
-import { statusGroup } from "../../ledger/vote-rules.js";
 import { code, md, timestamp } from "../../text/markdown.js";
 import { clean } from "../../text/plain.js";
 import { HOUR } from "../../util/units.js";
@@ -52,11 +51,6 @@ export function voteCalendar({
       return { events: events.flat(), openKeys: new Set(open.map(([key]) => key)) };
     },
     markOf: async (key) => (await requests.get(key))?.identity ?? "",
-    async isFulfilled(key) {
-      const request = await requests.get(key);
-      const outcome = request && !request.endUnconfirmed ? statusGroup(request.status) : "other";
-      return outcome === "accepted" || outcome === "implemented";
-    },
   };
 }
 

@@ -62,6 +62,8 @@ const trackedVoteRequest = z.object({
   seenAt: timestampSchema.exactOptional(),
   /** Its phase at the last poll (src/ledger/vote-phase.ts). */
   stage: z.string().exactOptional(),
+  /** Time since which the bot has known this stage, epoch ms. */
+  stageAt: timestampSchema.exactOptional(),
   /** Time since which there are enough yes votes. */
   enoughYesAt: timestampSchema.exactOptional(),
   /** True if there were enough yes votes when it was first seen, so that it is unknown since when. */

@@ -179,7 +179,7 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
     if (news) return news(left);
     if (needed === undefined || !isCounted(request)) return md`⏰ ${left} left to vote: ${title}`;
     // At its last date, only yes votes carry it.
-    const isQuorum = deadline < (votableUntil(request) ?? 0);
+    const isQuorum = request.targetEffectiveAt !== null && deadline < (votableUntil(request) ?? 0);
     const count = isQuorum ? castIn(request) : (request.yes ?? 0);
     const votes = isQuorum ? "votes" : "yes votes";
     const share = count < needed ? `${count} of ${needed} ${votes}` : `${count} ${votes}, enough`;

@@ -77,9 +77,11 @@ export function createReminding({ state, subscriptions, rest, messages, names, n
     const voted = (await missing())?.voted ?? [];
     const others = watched.filter((voter) => !isIn(voted, voter));
     const title = cut(names.voteRequest(request), 150);
-    return others.length === 0
+    // A vote may be listed under another name of its voter.
+    const formers = others.filter((voter) => names.isFormer({ name: voter, aliases: [voter] }));
+    return formers.length === 0
       ? md`✅ Voted on ${title}`
-      : md`▫️ No vote is missing on ${title}: ${cut(others.map(names.called).join(", "), 100)} can't vote any more`;
+      : md`▫️ No vote is missing on ${title}: ${cut(formers.map(names.called).join(", "), 100)} can't vote any more`;
   };
 
   const absenceFor = async (

@@ -62,6 +62,7 @@ function advance(
   const nextRequest: TrackedVoteRequest = {
     ...rest,
     stage: phase,
+    ...(isShown ? { stageAt: now } : {}),
     revision: known.revision + (isShown ? 1 : 0),
     ...(enoughAt === undefined ? {} : { enoughYesAt: enoughAt }),
     ...(isEarlier ? { hadEnough: true } : {}),

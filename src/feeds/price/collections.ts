@@ -8,7 +8,7 @@ const priceWatch = z.object({
   isArmed: z.boolean(),
   /** The subscription's `savedAt` at that time. */
   savedAt: timestampSchema.exactOptional(),
-  /** The last alert. `isDown` is true for a fall; missing in documents of earlier versions. */
+  /** The last alert. `isDown` says which way a price moved. Only moves have it, since version 0.3.0. */
   told: z
     .object({ at: timestampSchema, price: z.string(), isDown: z.boolean().exactOptional() })
     .exactOptional(),

@@ -265,7 +265,7 @@ export function judge(
         ? samples.findLast(([, each]) => !isPastLimit(condition, Number(each)))
         : undefined;
     return {
-      memory: { isArmed: false, told: { at: now, price, isDown } },
+      memory: { isArmed: false, told: { at: now, price, ...(when === "moves" ? { isDown } : {}) } },
       from: lastOutside?.[1] ?? base ?? price,
       ...(since === undefined ? {} : { since }),
     };

@@ -47,7 +47,9 @@ function followedLine(followed: readonly FollowedValidator[], version: string): 
   const unknownCount = followed.filter((each) => each.version === null || !isVersion(each.version)).length;
   const unknown = unknownCount === 0 ? md`` : md` The version of ${unknownCount} is unknown.`;
   if (unknownCount === followed.length)
-    return md`The versions of those that this server follows are unknown.`;
+    return followed.length === 1
+      ? md`The version of the validator that this server follows is unknown.`
+      : md`The versions of those that this server follows are unknown.`;
   if (behind.length === 0 && unknownCount === 0)
     return followed.length === 1
       ? md`🟢 The validator that this server follows isn't behind.`

@@ -10,12 +10,15 @@ import { statusGroup } from "../../ledger/vote-rules.js";
 import { ageOf } from "../../util/clock.js";
 import { DAY, HOUR } from "../../util/units.js";
 import { type TrackedVoteRequest, trackedVoteRequests } from "../governance/collections.js";
+import { PROGRESS as GOVERNANCE } from "../governance/watch.js";
 import { standstills, UPGRADES_FEED, type Upgrade, upgrades } from "./collections.js";
 import { judgeStandstill, judgeUpgrade } from "./decide.js";
 
 /** Time after its end at which an upgrade or a standstill is forgotten, in ms. */
 const KEPT_MS = 30 * DAY;
 
+/** Id of the time when the first decisions were known completely. */
+const VOTES = `${UPGRADES_FEED}-votes`;
 /** Maximum number of details that a poll reads. */
 const MAX_DETAILS = 5;
 /** Time after which a detail without an action is read again, in ms. */
@@ -109,7 +112,8 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
     ]);
     if ((await subscribers.subscriptions()).length === 0) {
       const subjects = [...knownUpgrades.keys(), ...knownStandstills.keys()];
-      if (firstRead) yield { writes: [readTimes.delete(UPGRADES_FEED)], ended: subjects };
+      if (firstRead || subjects.length > 0)
+        yield { writes: [readTimes.delete(UPGRADES_FEED), readTimes.delete(VOTES)], ended: subjects };
       return "done";
     }
     const tracked = await state.open(trackedVoteRequests).list();
@@ -117,25 +121,29 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
     const openUpgrade = openOf(knownUpgrades);
     await examine(candidates, openUpgrade?.[1].decidedBy);
     const isBaseline = firstRead === undefined;
-    // What was accepted before the first reading is no news, however long its details take.
-    const isExamined = candidates.every(
-      (each) => each.acceptedFor === undefined || triedAt.has(each.id) || !isUnexamined(each),
-    );
+    // An upgrade that was accepted before the first reading is no news, however long it takes to read the details.
+    const isVoteBaseline = isBaseline || (await readTimes.get(VOTES)) === undefined;
+    const isExamined =
+      (await readTimes.get(GOVERNANCE)) !== undefined &&
+      candidates.every(
+        (each) => each.acceptedFor === undefined || triedAt.has(each.id) || !isUnexamined(each),
+      );
     const rounds = await readRounds(state, now());
     const decision = decisionAfter(openUpgrade?.[1], candidates);
-    const schedule = judgeUpgrade(openUpgrade, { decision, rounds, isBaseline, now: now() });
+    const schedule = judgeUpgrade(openUpgrade, { decision, rounds, isBaseline: isVoteBaseline, now: now() });
     const standing = judgeStandstill(openOf(knownStandstills), rounds, isBaseline);
     // The rounds after an upgrade are told once.
     const isTold = schedule.events.some(({ kind }) => kind === "advancing");
     const events = [
-      ...schedule.events,
+      ...(isVoteBaseline ? [] : schedule.events),
       ...standing.events.filter(({ kind }) => !(isTold && kind === "moving")),
     ];
     const ended = [...oldOf(knownUpgrades, now()), ...oldOf(knownStandstills, now())];
     const writes = [
       ...[...schedule.changed].map(([subject, upgrade]) => state.open(upgrades).put(subject, upgrade)),
       ...[...standing.changed].map(([subject, each]) => state.open(standstills).put(subject, each)),
-      ...(isBaseline && isExamined ? [readTimes.put(UPGRADES_FEED, { completeAt: now() })] : []),
+      ...(isBaseline ? [readTimes.put(UPGRADES_FEED, { completeAt: now() })] : []),
+      ...(isVoteBaseline && isExamined ? [readTimes.put(VOTES, { completeAt: now() })] : []),
     ];
     if (writes.length + ended.length > 0)
       yield { events, writes, changed: [...schedule.changed.keys(), ...standing.changed.keys()], ended };

@@ -243,7 +243,7 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
     wants({ subject }, event) {
       if (event.kind === "hold" || event.kind === "moving") return true;
       if (subject === null) return false;
-      if (event.kind === "gone" && event.subject !== undefined) return event.subject === subject;
+      if (event.kind === "gone" && event.subject === subject) return true;
       if ("members" in event && event.members)
         return event.members.some((each) => covers(subject, each, directory));
       return "validator" in event && covers(subject, event.validator, directory);

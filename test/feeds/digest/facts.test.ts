@@ -37,14 +37,22 @@ describe("the price in a digest", () => {
   });
 });
 
-describe("a digest of a day on which only a request became overdue", () => {
-  it("says so, and not that there is no news", () => {
-    const decided = { count: 1, named: [{ id: "1", title: "A motion", words: "overdue" }] };
-    const { notification, fields = [] } = digestView({ ...facts, decided }, period, "mark");
-    expect(String(notification)).toBe("📰 Daily digest: 1 vote request decided");
-    expect(fields.map(({ name, value }) => [name, String(value)])).toEqual([
-      ["Decided, not closed yet", "• **A motion**: overdue"],
-    ]);
+describe("a digest of a day on which no request opened or ended", () => {
+  it.each([
+    [
+      "decided",
+      { decided: { count: 1, named: [{ id: "1", title: "A motion", words: "rejected by the votes" }] } },
+      ["Decided, not closed yet", "• **A motion**: rejected by the votes"],
+    ],
+    [
+      "overdue",
+      { overdue: { count: 1, named: [{ id: "1", title: "A motion" }] } },
+      ["Overdue", "• **A motion**"],
+    ],
+  ])("says that one is %s, and not that there is no news", (word, more, field) => {
+    const { notification, fields = [] } = digestView({ ...facts, ...more }, period, "mark");
+    expect(String(notification)).toBe(`📰 Daily digest: 1 vote request ${word}`);
+    expect(fields.map(({ name, value }) => [name, String(value)])).toEqual([field]);
   });
 });
 
