@@ -60,7 +60,9 @@ export const leases = defineCollection({
 /** Combines several works into one. */
 export const together = (works: readonly LeasedWork[]): LeasedWork => ({
   async start(state, lease) {
-    for (const work of works) await work.start(state, lease);
+    // One after another, slow ones could take longer than the lease lasts.
+    const starts = await Promise.allSettled(works.map((work) => work.start(state, lease)));
+    for (const each of starts) if (each.status === "rejected") throw each.reason;
   },
   async stop() {
     await Promise.all(works.map((work) => work.stop()));
