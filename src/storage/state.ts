@@ -170,11 +170,13 @@ export function createState(
       read: (id: string, text: string) => Parsed<T>,
     ): Promise<(readonly [string, T])[]> => {
       const documents: (readonly [string, T])[] = [];
+      const unreadable: Promise<void>[] = [];
       for (const [id, text] of page) {
         const parsedDocument = read(id, text);
         if ("document" in parsedDocument) documents.push([id, parsedDocument.document]);
-        else await setAside(collection, id, text, parsedDocument.problem);
+        else unreadable.push(setAside(collection, id, text, parsedDocument.problem));
       }
+      await Promise.all(unreadable);
       return documents;
     };
     return {
