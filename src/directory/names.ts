@@ -35,6 +35,9 @@ export interface NamedRequest {
   readonly action?: Pick<Action, "summary" | "words">;
 }
 
+/** The parts of a vote request's row by which its detail is found and its name is read. */
+type NamedRow = Pick<VoteRequestListItem, "title" | "trackingCid" | "contractId">;
+
 /** Names of things. All of them are untrusted text. */
 export interface Names {
   /** Returns a party's name from the lists of validators and parties. null if unknown. */
@@ -69,9 +72,9 @@ export interface Names {
    * Reads the details of requests whose title states only their kind. A detail that was read before is not read again.
    * @param ms maximum wait. Reading continues in the background
    */
-  read(rows: readonly VoteRequestListItem[], ms?: number): Promise<void>;
+  read(rows: readonly NamedRow[], ms?: number): Promise<void>;
   /** Reads the details of all requests whose name or kind is unknown. @param max number of requests to read */
-  readAll(rows: readonly VoteRequestListItem[], max: number): Promise<void>;
+  readAll(rows: readonly NamedRow[], max: number): Promise<void>;
 }
 
 interface NamesDeps {
@@ -142,7 +145,7 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
     return mark?.(own);
   };
 
-  const isUnnamed = (row: VoteRequestListItem): boolean => {
+  const isUnnamed = (row: NamedRow): boolean => {
     const identity = identityOf(row);
     return identity !== null && isGeneric(row.title) && !summaries.has(identity);
   };
@@ -151,15 +154,15 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
   const isUnexamined = ({ kind, identity }: { kind: MotionKind | undefined; identity: string | null }) =>
     kind === "configuration" && identity !== null && names.upgradeOf(identity) === undefined;
 
-  const isUnread = (row: VoteRequestListItem): boolean => {
+  const isUnread = (row: NamedRow): boolean => {
     const identity = identityOf(row);
     const kind = names.kindOf({ ...row, identity });
     return isUnnamed(row) || kind === undefined || isUnexamined({ kind, identity });
   };
 
   const readDetails = async (
-    rows: readonly VoteRequestListItem[],
-    isWanted: (row: VoteRequestListItem) => boolean,
+    rows: readonly NamedRow[],
+    isWanted: (row: NamedRow) => boolean,
     max: number,
   ): Promise<void> => {
     // If the state cannot be read, the details are fetched again.

@@ -10,7 +10,7 @@ import { timestampSchema } from "../../storage/timestamp.js";
 import { cut } from "../../text/plain.js";
 import { ageOf } from "../../util/clock.js";
 import { lazy } from "../../util/single-flight.js";
-import { HOUR, MINUTE } from "../../util/units.js";
+import { HOUR, MINUTE, SECOND } from "../../util/units.js";
 import { type TrackedVoteRequest, trackedVoteRequests } from "../governance/collections.js";
 import { neededForTracked, toVoteRequest, trackedStanding } from "../governance/tracking.js";
 import { PROGRESS as GOVERNANCE } from "../governance/watch.js";
@@ -183,6 +183,9 @@ export function openingTime(
 const endingTime = ({ phase, closedAt, openUntil }: TrackedVoteRequest): number | undefined =>
   phase === "closed" || (phase === "ignored" && openUntil !== undefined) ? closedAt : undefined;
 
+/** Maximum wait for the names of requests whose details have not been read yet, in ms. */
+const NAMES_MS = 8 * SECOND;
+
 /** Words for requests that are decided and not closed yet. */
 const DECIDED_WORDS: Readonly<Partial<Record<VotePhase, string>>> = {
   expired: "expired",
@@ -212,6 +215,19 @@ async function collectRequests(sources: Sources, range: DigestScope): Promise<Re
       return { each, standing: trackedStanding(each, needed, sources.now) };
     }),
   );
+  const openedRequests = newestFirst((each) => openingTime(each, since));
+  const mentioned = standings.filter(
+    ({ standing: { phase, next } }) => phase !== "voting" || (next !== null && next.at <= range.nextAt),
+  );
+  const shown = [openedRequests, closedRequests, mentioned.map(({ each }) => each)];
+  const unnamed = shown
+    .flatMap((each) => each.slice(0, MAX_NAMED))
+    .map(({ identity, terms, contractIds }) => ({
+      title: terms.title,
+      trackingCid: identity,
+      contractId: contractIds.at(-1) ?? null,
+    }));
+  await names.read(unnamed, NAMES_MS);
   const soon = standings.flatMap(({ each, standing: { next } }) =>
     next && next.at <= range.nextAt ? [{ ...named(each), until: next.at, date: next.name }] : [],
   );
@@ -222,7 +238,6 @@ async function collectRequests(sources: Sources, range: DigestScope): Promise<Re
     const words = DECIDED_WORDS[phase];
     return words !== undefined && isWithin(at ?? each.stageAt, range) ? [{ ...named(each), words }] : [];
   });
-  const openedRequests = newestFirst((each) => openingTime(each, since));
   const tallies = closedRequests.map(toVoteRequest);
   const votesReadAt = await sources.votesReadAt();
   const isUncounted = tallies.some(({ pending }) => pending === null);
