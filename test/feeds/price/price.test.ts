@@ -73,6 +73,32 @@ describe("a channel with price alerts", () => {
     expect(world().refusals).toEqual([]);
   });
 
+  it("is neither armed by an edit that changes nothing, nor snoozed once its limit is edited", async () => {
+    const { ledger } = harness.explorer;
+    const edited = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "edited-market" });
+    const alerts = () => world().read(edited);
+    ledger.setPrice(0.15);
+    await ask("/subscribe price", { when: "above", value: "0.16", channel: edited.id });
+    await polls(2);
+    ledger.setPrice(0.165);
+    const [alert] = await world().until(() => alerts().length === 1 && alerts(), "the alert");
+    ledger.setPrice(0.1595);
+    await polls(2);
+    const same = await ask("/subscribe edit", { channel: edited.id, feed: "price" });
+    expect(textOf(same)).toContain("Nothing changed");
+    ledger.setPrice(0.17);
+    await polls(3);
+    expect(alerts()).toHaveLength(1);
+
+    const { driver, people } = harness.discord;
+    if (alert) await driver.choose({ user: people.owner, channel: edited }, alert, "1 hour");
+    await ask("/subscribe edit", { channel: edited.id, feed: "price", value: "0.18" });
+    await polls(2);
+    ledger.setPrice(0.19);
+    await world().until(() => alerts().length === 2, "the alert at the new limit", 15_000);
+    expect(world().refusals).toEqual([]);
+  });
+
   it("says which price rearms an alert, and shows no time for a price from the future", async () => {
     const { ledger } = harness.explorer;
     ledger.setPrice(0.16);
