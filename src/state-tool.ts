@@ -88,10 +88,10 @@ async function main(): Promise<void> {
 /** Writes a file completely, or leaves the one that is there as it is. A device or a pipe gets the text directly. */
 function writeText(file: string, text: string): void {
   try {
-    const target = existsSync(file) ? realpathSync(file) : file;
     if (file === STANDARD) writeFileSync(STDOUT, text);
-    else if (existsSync(target) && !statSync(target).isFile()) writeFileSync(target, text);
-    else replaceFile(target, text);
+    else if (!existsSync(file)) replaceFile(file, text);
+    else if (statSync(file).isFile()) replaceFile(realpathSync(file), text);
+    else writeFileSync(file, text);
   } catch (error) {
     throw new StateError(`${file} cannot be written: ${error instanceof Error ? error.message : error}`);
   }

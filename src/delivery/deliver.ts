@@ -302,7 +302,8 @@ export function createDeliver(context: DeliverContext) {
     const roleIds = [...new Set(wanting.flatMap(({ roleId }) => roleId ?? []))];
     const health = await subscriptions.health(delivery.channelId);
     const [anyRecipient] = subscribed;
-    if (!feed || !anyRecipient || (health.paused && now() - delivery.at > GIVE_UP_MS)) {
+    const isUnwanted = !subscription && !delivery.claim;
+    if (!feed || !anyRecipient || isUnwanted || (health.paused && now() - delivery.at > GIVE_UP_MS)) {
       await commit(id, undefined);
       return;
     }

@@ -80,6 +80,7 @@ export const DISCORD = {
   unknownMessage: RESTJSONErrorCodes.UnknownMessage,
   unknownMember: RESTJSONErrorCodes.UnknownMember,
   unknownUser: RESTJSONErrorCodes.UnknownUser,
+  unknownGuild: RESTJSONErrorCodes.UnknownGuild,
   unknownInteraction: RESTJSONErrorCodes.UnknownInteraction,
   /** The interaction's token has expired. It is valid for 15 minutes. */
   unknownWebhook: RESTJSONErrorCodes.UnknownWebhook,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { DiscordAPIError, type REST, Routes } from "discord.js";
+import { type REST, Routes } from "discord.js";
 import * as z from "zod";
 import type { Log } from "../log.js";
 import { defineCollection } from "../storage/collection.js";
@@ -140,18 +140,24 @@ async function registerCommands(options: RegistrationDeps): Promise<ReadonlyMap<
     ids = await bringTo(inGuild(guildId), definitions.map(forGuild), guildId);
     await bringTo(everywhere, [], "everywhere");
   }
-  let mayStay = false;
+  let isLeftOver = false;
   await Promise.all(
     [...otherGuilds].map((id) =>
       bringTo(inGuild(id), [], id).catch((err: unknown) => {
-        const isRefusal = err instanceof DiscordAPIError && [403, 404].includes(err.status);
-        if (id === lastRegistration?.guildId && !isRefusal) mayStay = true;
+        const hasLeft = hasCode(err, DISCORD.missingAccess) || hasCode(err, DISCORD.unknownGuild);
+        isLeftOver ||= id === lastRegistration?.guildId && !hasLeft;
         log.debug({ err, guild: id }, "A server's commands could not be read");
       }),
     ),
   );
-  // The next start tries again. Until they are removed, that server shows every command twice.
-  if (mayStay) return ids;
+  // Until the next start removes them, that server shows every command twice.
+  if (isLeftOver) {
+    log.warn(
+      { guild: lastRegistration?.guildId },
+      "The commands in an earlier DISCORD_GUILD_ID could not be removed",
+    );
+    return ids;
+  }
   // If this fails, a later change of scope checks the servers instead.
   await state
     .commit([settings.put("registration", { guildId: guildId ?? null })])

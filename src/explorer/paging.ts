@@ -152,15 +152,21 @@ export async function readPages<Name extends ListName>(
   enough: (rows: readonly ListRow<Name>[]) => boolean,
   maxPages = LAST_PAGE + 1,
 ): Promise<
-  Reading<readonly ListRow<Name>[]> & { readonly complete: boolean; readonly total: number | null }
+  Reading<readonly ListRow<Name>[]> & {
+    readonly complete: boolean;
+    /** True if there are pages that were not read. */
+    readonly isCut: boolean;
+    readonly total: number | null;
+  }
 > {
   const key = keyOf(name);
   const readings: Reading<Page<ListRow<Name>>>[] = [];
   const gathered = gatherDistinct(key, newerIn(name), hasTwins(name));
   const { rows } = gathered;
-  const result = (complete: boolean) => ({
+  const result = (isEnd: boolean) => ({
     ...together<readonly ListRow<Name>[]>(rows, ...readings),
-    complete: complete && readings.every((reading) => reading.data.unreadable === 0),
+    complete: isEnd && readings.every((reading) => reading.data.unreadable === 0),
+    isCut: !isEnd,
     total: readings[0]?.data.totalElements ?? null,
   });
   for (let page = 0; page < maxPages; page += 1) {

@@ -152,8 +152,8 @@ async function readList(
     return { ...(await openUndocumentedSlice("voteRequests", loadPage, page)), unread: 0 };
   const reading = await readPages("voteRequests", loadPage, (rows) => rows.length >= MAX_ROWS, MAX_PAGES);
   const { rows, unread } = chosenOf(reading.data.slice(0, MAX_ROWS), parameters, judging);
-  const isCut = reading.data.length >= MAX_ROWS && reading.total !== reading.data.length;
-  const searched = isCut || reading.problem ? { searched: Math.min(reading.data.length, MAX_ROWS) } : {};
+  const isCut = reading.isCut || reading.data.length > MAX_ROWS;
+  const searched = isCut ? { searched: Math.min(reading.data.length, MAX_ROWS) } : {};
   return { ...reading, data: pageOf(rows, page), unread, ...searched };
 }
 

@@ -92,7 +92,7 @@ function endedTimes(request: Ended, now: number): Field[] {
   const untilAt = endOf(request, group);
   const passed = group === "accepted" || group === "implemented";
   const isEarly = untilAt === null || now < untilAt;
-  // Votes also count while an accepted request is overdue.
+  // The explorer may close it before its date. Votes also count while it is overdue.
   const isOffDate =
     passed && closed && untilAt !== null && (closed.by < untilAt || (closed.after ?? 0) > untilAt);
   const latest = votableUntil(request);

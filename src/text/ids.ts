@@ -3,9 +3,27 @@ import { clean, cut } from "./plain.js";
 
 /** Characters around a pasted id: spaces, quotes, code marks, brackets. */
 const AROUND = /^[\s"'`‘’“”«»<>()[\]]+|[\s"'`‘’“”«»<>()[\],;]+$/gu;
-/** Matches a complete id in a sentence: after its kind or a list mark, and in Markdown. */
-const IN_SENTENCE = /^(?:[-*]|[^:\s]+:)\s+(\S+)$/;
-const MARKED = /^(\*\*|__|~~|\|\||\*|_|`)(.+)\1[.,;:!?]*$/;
+/** Matches a label or a list mark before an id. A party's id may contain spaces itself. */
+const LABEL = /^(?:[-*•]|\d+\.|.*:[*_]*)\s+(?=\S+$)/;
+/** Matches text in Markdown, and the marks at the end of a sentence. */
+const MARKED = /^(\*\*|__|~~|\|\||\*|_)(.+)\1$/;
+const SENTENCE_END = /[.:!?]+$/;
+
+/** Returns the complete id in a text without the words and marks around it; the text itself if there is none. */
+function wholeIdIn(text: string): string {
+  const words = text.replace(LABEL, "");
+  const candidates = [words, words.split(" ").at(-1) ?? ""].map((each) => {
+    let [id, before] = [each, ""];
+    while (id !== before) {
+      before = id;
+      id = id.replace(AROUND, "").replace(SENTENCE_END, "").replace(MARKED, "$2");
+    }
+    return id;
+  });
+  const [whole = "", last = ""] = candidates;
+  if (isWholeId(whole) && whole.includes("::")) return whole;
+  return isWholeId(last) ? last : text;
+}
 
 /** Matches a pasted link, plain or in Markdown. Ids contain no links. */
 const LINK = /https?:\/\/[^\s<>()"'`]+/i;
@@ -32,10 +50,7 @@ function decode(part: string): string {
 function toId(text: string): string {
   const link = LINK.exec(text);
   const id = link ? idInLink(link[0]) : text;
-  const bare = clean(id).replace(AROUND, "").replace(/\s+/g, " ");
-  const word = IN_SENTENCE.exec(bare)?.[1] ?? bare;
-  const unmarked = (MARKED.exec(word)?.[2] ?? word).replace(/[.:!?]+$/, "");
-  return isWholeId(unmarked) ? unmarked : bare;
+  return wholeIdIn(clean(id).replace(AROUND, "").replace(/\s+/g, " "));
 }
 
 /** First character of an id's key (src/storage/id-keys.ts). No packed id begins with it. */

@@ -99,9 +99,30 @@ type RequestFacts = Pick<
   "opened" | "closed" | "decided" | "overdue" | "soon" | "participation" | "votesSince" | "votesReadAt"
 >;
 
+/** Maximum wait of all digests together for names that have not been read yet, in ms. */
+const NAMES_MS = 8 * SECOND;
+
+/** Waits for the names of requests, but no longer than a time on the steady clock. */
+async function readNames(
+  names: Names,
+  requests: readonly TrackedVoteRequest[],
+  until: number,
+): Promise<void> {
+  const rows = requests.map(({ identity, terms, contractIds }) => ({
+    title: terms.title,
+    trackingCid: identity,
+    contractId: contractIds.at(-1) ?? null,
+  }));
+  await names.read(rows, Math.max(0, until - performance.now()));
+}
+
 /** Creates the data sources of digests. Each is read once for all digests that are due together. */
-export const createSources = ({ state, names, superValidators, now, ...deps }: SourceDeps) => ({
+export const createSources = (
+  { state, names, superValidators, now, ...deps }: SourceDeps,
+  namesUntil = performance.now() + NAMES_MS,
+) => ({
   ...deps,
+  readNames: (requests: readonly TrackedVoteRequest[]) => readNames(names, requests, namesUntil),
   names,
   now,
   /** Loads the names that announcements used, so that a digest after a restart uses the same ones. */
@@ -183,9 +204,6 @@ export function openingTime(
 const endingTime = ({ phase, closedAt, openUntil }: TrackedVoteRequest): number | undefined =>
   phase === "closed" || (phase === "ignored" && openUntil !== undefined) ? closedAt : undefined;
 
-/** Maximum wait for the names of requests whose details have not been read yet, in ms. */
-const NAMES_MS = 8 * SECOND;
-
 /** Words for requests that are decided and not closed yet. */
 const DECIDED_WORDS: Readonly<Partial<Record<VotePhase, string>>> = {
   expired: "expired",
@@ -216,28 +234,18 @@ async function collectRequests(sources: Sources, range: DigestScope): Promise<Re
     }),
   );
   const openedRequests = newestFirst((each) => openingTime(each, since));
-  const mentioned = standings.filter(
-    ({ standing: { phase, next } }) => phase !== "voting" || (next !== null && next.at <= range.nextAt),
+  const overdueOnes = standings.filter(({ standing: { phase } }) => phase === "overdue");
+  const decidedOnes = standings.filter(
+    ({ each, standing: { phase, since: at } }) =>
+      DECIDED_WORDS[phase] !== undefined && isWithin(at ?? each.stageAt, range),
   );
-  const shown = [openedRequests, closedRequests, mentioned.map(({ each }) => each)];
-  const unnamed = shown
-    .flatMap((each) => each.slice(0, MAX_NAMED))
-    .map(({ identity, terms, contractIds }) => ({
-      title: terms.title,
-      trackingCid: identity,
-      contractId: contractIds.at(-1) ?? null,
-    }));
-  await names.read(unnamed, NAMES_MS);
-  const soon = standings.flatMap(({ each, standing: { next } }) =>
-    next && next.at <= range.nextAt ? [{ ...named(each), until: next.at, date: next.name }] : [],
+  const dueOnes = standings
+    .flatMap(({ each, standing: { next } }) => (next && next.at <= range.nextAt ? [{ each, next }] : []))
+    .sort((a, b) => a.next.at - b.next.at);
+  const openOnes = [overdueOnes, decidedOnes, dueOnes].map((all) => all.map(({ each }) => each));
+  await sources.readNames(
+    [openedRequests, closedRequests, ...openOnes].flatMap((all) => all.slice(0, MAX_NAMED)),
   );
-  const overdue = standings.flatMap(({ each, standing: { phase } }) =>
-    phase === "overdue" ? [named(each)] : [],
-  );
-  const decided = standings.flatMap(({ each, standing: { phase, since: at } }) => {
-    const words = DECIDED_WORDS[phase];
-    return words !== undefined && isWithin(at ?? each.stageAt, range) ? [{ ...named(each), words }] : [];
-  });
   const tallies = closedRequests.map(toVoteRequest);
   const votesReadAt = await sources.votesReadAt();
   const isUncounted = tallies.some(({ pending }) => pending === null);
@@ -250,9 +258,14 @@ async function collectRequests(sources: Sources, range: DigestScope): Promise<Re
         return { ...named(each), status: isKnown ? each.status : null, yes, no };
       }),
     ),
-    decided: listOf(decided),
-    overdue: listOf(overdue),
-    soon: listOf(soon.sort((a, b) => a.until - b.until)),
+    decided: listOf(
+      decidedOnes.map(({ each, standing }) => ({
+        ...named(each),
+        words: DECIDED_WORDS[standing.phase] ?? "decided",
+      })),
+    ),
+    overdue: listOf(overdueOnes.map(({ each }) => named(each))),
+    soon: listOf(dueOnes.map(({ each, next }) => ({ ...named(each), until: next.at, date: next.name }))),
     participation: participationIn(tallies, isUncounted ? await sources.superValidators() : undefined),
     votesSince: since !== undefined && since > range.since ? since : undefined,
     votesReadAt:

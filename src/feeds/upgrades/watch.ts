@@ -13,6 +13,7 @@ import { type TrackedVoteRequest, trackedVoteRequests } from "../governance/coll
 import { PROGRESS as GOVERNANCE } from "../governance/watch.js";
 import { standstills, UPGRADES_FEED, type Upgrade, upgrades } from "./collections.js";
 import { judgeStandstill, judgeUpgrade } from "./decide.js";
+import type { UpgradeEvent } from "./events.js";
 
 /** Time after its end at which an upgrade or a standstill is forgotten, in ms. */
 const KEPT_MS = 30 * DAY;
@@ -134,8 +135,9 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
     const standing = judgeStandstill(openOf(knownStandstills), rounds, isBaseline);
     // The rounds after an upgrade are told once.
     const isTold = schedule.events.some(({ kind }) => kind === "advancing");
+    const isSchedule = ({ kind }: UpgradeEvent) => ["scheduled", "moved", "cancelled"].includes(kind);
     const events = [
-      ...(isVoteBaseline ? [] : schedule.events),
+      ...schedule.events.filter((each) => !(isVoteBaseline && isSchedule(each))),
       ...standing.events.filter(({ kind }) => !(isTold && kind === "moving")),
     ];
     const ended = [...oldOf(knownUpgrades, now()), ...oldOf(knownStandstills, now())];

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PERMISSION } from "../../../sandbox/discord/permissions.js";
 import type { Channel } from "../../../sandbox/discord/world.js";
+import { makeStack } from "../../../sandbox/stack.js";
 import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
 import { type Harness, SMALL, startHarness, textOf } from "../../harness.js";
 
@@ -207,4 +208,38 @@ describe("upgrades of the network", () => {
     await pass(15 * MINUTE);
     expect(dashboards()).toBe(before);
   });
+});
+
+it("does not announce upgrades that were accepted before the bot's first start, although their details take several polls", async () => {
+  const harness = await makeStack({
+    explorer: { lively: false, size: { ...SMALL, voteRequests: 0 } },
+    env: () => ({
+      WATCH_POLL_SECONDS: "1",
+      GOVERNANCE_POLL_SECONDS: "1",
+      EXPLORER_REQUESTS_PER_MINUTE: "100000",
+    }),
+  });
+  const { ledger } = harness.explorer;
+  for (let each = 0; each < 2; each += 1)
+    ledger.decideVoteRequest(ledger.openVoteRequest({ motion: "upgrade", effectiveInMs: null }), "Accepted");
+  for (let each = 0; each < 20; each += 1)
+    ledger.decideVoteRequest(ledger.openVoteRequest({ motion: "config", effectiveInMs: null }), "Accepted");
+  const { world, guild, driver, people, channels } = harness.discord;
+  const channel = world.addChannel({ type: 0, guild_id: guild.id, name: "upgrades" });
+  await harness.start();
+  const ask = (command: string, given: Record<string, string> = {}) =>
+    driver.ask({ user: people.owner, channel: channels.general }, command, given);
+  await ask("/subscribe upgrades", { channel: channel.id });
+  const isKnown = async () => textOf(await ask("/subscribe list")).includes("Next upgrade");
+  await expect.poll(isKnown).toBe(true);
+  // Every detail has been read by then, five at each poll.
+  const details = () => harness.explorer.requests.filter(({ path }) => path.endsWith("/details")).length;
+  await expect.poll(details).toBeGreaterThanOrEqual(22);
+  expect(world.read(channel).map(({ content }) => content)).toEqual([]);
+
+  const request = ledger.openVoteRequest({ motion: "upgrade", effectiveInMs: null });
+  await expect.poll(details).toBeGreaterThan(22);
+  ledger.decideVoteRequest(request, "Accepted");
+  await expect.poll(() => world.read(channel).map(({ content }) => content)).toHaveLength(1);
+  await harness.close();
 });
