@@ -78,6 +78,8 @@ const proposalWatch: WatchChoice = {
       const tracked = await state.open(trackedVoteRequests).get(requestKey(id));
       if (tracked?.terms.title != null) return cut(names.voteRequest(toVoteRequest(tracked)), 100);
       const title = directory.entry("proposal", id)?.name ?? null;
+      const contractId = tracked?.contractIds.at(-1) ?? null;
+      await names.read([{ title: tracked?.terms.title ?? null, trackingCid: id, contractId }], NAMES_MS);
       return cut(names.voteRequest({ identity: id, title }), 100);
     },
   },
