@@ -121,6 +121,7 @@ const RARE: readonly string[] = [
   "The version of the validator that this server follows is unk",
   "at an unknown time",
   "…. I can't read … of the explorer's answer",
+  "▫️ No vote is missing on …",
   "▫️ No vote is missing on …: … can't vote any more",
   "🟢 None of the … validators that this server follows is behi",
   "🟢 The validator that this server follows isn't behind.",

@@ -235,12 +235,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     told: "a vote ended, without the time at which the bot saw it",
     seed: 6,
     file: "src/screens/vote-times.ts",
-    changes: [
-      [
-        "value: isEarly ? early : moment(untilAt, now)",
-        "value: isEarly ? earlyWords(request, group, now) : moment(untilAt, now)",
-      ],
-    ],
+    changes: [[', limit], ", ");', ', limit && false], ", ");']],
   },
   "rejected-either-way": {
     told: "a request was rejected by too few yes votes in the end, long before that",
