@@ -31,16 +31,17 @@ export const judgeGovernance: Judge = function* ({ history, community }, evidenc
       if (closed === 0 && mustClose && (only || opened === 1)) yield `Not closed: ${where}`;
       if (outcomes.some((each) => each.at < closesAt)) yield `Closed too early: ${where}`;
 
+      // Without the dashboard, a tally without the missing votes does not say how many are needed.
+      const isUncounted = history.isUncounted(title) || motion.undecidedAt !== undefined;
+      const isNeededKnown = !(isUncounted && history.evidence === "none");
       for (const way of ["yes", "no"] as const) {
         const told = count(`Enough ${way} votes`);
         const decided = decidedAt[way];
         if (told > (decided === undefined ? 0 : 1))
           yield `Told ${told} times that enough voted ${way}: ${where}`;
-        // Without the dashboard, a tally without the missing votes does not say how many are needed.
-        const isUncounted = history.isUncounted(title) || motion.undecidedAt !== undefined;
         const isDue =
           decided !== undefined &&
-          !(isUncounted && history.evidence === "none") &&
+          isNeededKnown &&
           decided > known + JUMP_MS &&
           evidence.isClean(at, decided) &&
           evidence.isClean(decided, closesAt);
@@ -61,7 +62,11 @@ export const judgeGovernance: Judge = function* ({ history, community }, evidenc
       const ends = motion.effectiveAt ?? motion.voteBefore;
       if (overdue > (motion.isStuck ? 1 : 0)) yield `Told ${overdue} times that it is overdue: ${where}`;
       const mustTell =
-        motion.isStuck && isKnown && known < ends - DAY / 2 && evidence.isClean(ends + HOUR, closesAt);
+        motion.isStuck &&
+        isNeededKnown &&
+        isKnown &&
+        known < ends - DAY / 2 &&
+        evidence.isClean(ends + HOUR, closesAt);
       if (overdue === 0 && mustTell && evidence.isClean(ends - HOUR, ends))
         yield `Not told that it is overdue: ${where}`;
       const isShort = motion.voteBefore - at < 2 * DAY;
