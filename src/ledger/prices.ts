@@ -104,3 +104,22 @@ export function changeOver(
 /** Returns the change between two prices in percent with a sign: "+3.2%". */
 export const percentChange = (from: string, to: string): string =>
   signedPercent((Number(to) / Number(from) - 1) * 100);
+
+/** Returns the median price of the last day, which a single wrong sample does not change. */
+export function medianPrice(samples: readonly PriceSample[], now: number): string | undefined {
+  const recent = samples.filter(([at]) => at > now - DAY && at <= now).map(([, usd]) => usd);
+  return recent.toSorted((a, b) => Number(a) - Number(b))[Math.floor(recent.length / 2)];
+}
+
+/** A price that differs from the usual one by this factor is wrong. */
+const ABSURD = 100;
+
+/** True if a price differs from the usual one so much that it must be wrong. */
+export const isAbsurd = (usd: number, usualUsd: number): boolean =>
+  usualUsd > 0 && (usd / usualUsd >= ABSURD || usualUsd / usd >= ABSURD);
+
+/** Returns the samples without prices that must be wrong, measured by the last day's median. */
+export function plausible(samples: readonly PriceSample[], now: number): readonly PriceSample[] {
+  const usual = Number(medianPrice(samples, now) ?? 0);
+  return samples.filter(([, usd]) => !isAbsurd(Number(usd), usual));
+}

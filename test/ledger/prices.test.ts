@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { changeOver, type PriceSample, SAMPLE_MS, samplesIn, thin } from "../../src/ledger/prices.js";
+import {
+  changeOver,
+  type PriceSample,
+  plausible,
+  SAMPLE_MS,
+  samplesIn,
+  thin,
+} from "../../src/ledger/prices.js";
 
 const START = Date.UTC(2026, 0, 1);
 const HOUR = 3_600_000;
@@ -66,4 +73,17 @@ describe("stored prices", () => {
       }),
     );
   });
+});
+
+it("leaves out prices that must be wrong, measured by the last day", () => {
+  const now = Date.UTC(2026, 10, 26);
+  const usual = Array.from({ length: 5 }, (_, hours) => [now - hours * 3_600_000, "0.15"] as const);
+  const wrong = [
+    [now - 1, "772.41"],
+    [now - 2, "0.0001"],
+    [now - 3, "0"],
+  ] as const;
+  const high = [now - 4, "14.9"] as const;
+  expect(plausible([...wrong, high, ...usual], now)).toEqual([high, ...usual]);
+  expect(plausible(wrong.slice(0, 1), now)).toEqual(wrong.slice(0, 1));
 });

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { progress } from "../../delivery/collections.js";
 import type { Names } from "../../directory/names.js";
 import { readSamples } from "../../ledger/price-history.js";
-import { priceAt, sampleSince } from "../../ledger/prices.js";
+import { plausible, priceAt, sampleSince } from "../../ledger/prices.js";
 import type { VotePhase } from "../../ledger/vote-phase.js";
 import { castIn, isCounted, outcomeKnown, type Tally } from "../../ledger/vote-rules.js";
 import type { State } from "../../storage/state.js";
@@ -330,7 +330,7 @@ async function collectValidators(
 const NEAR_PRICE_MS = 3 * HOUR;
 
 async function collectPrice({ samples }: Sources, { since, until }: TimeRange): Promise<Facts["price"]> {
-  const allSamples = await samples();
+  const allSamples = plausible(await samples(), until);
   const priceNow = priceAt(allSamples, until, NEAR_PRICE_MS);
   const [pricedAt, priceBefore] = sampleSince(allSamples, since, NEAR_PRICE_MS, until) ?? [];
   if (pricedAt === undefined || priceBefore === undefined || priceNow === undefined) return null;

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Subscription } from "../../delivery/collections.js";
 import { type FeedOption, optionOf } from "../../delivery/feed.js";
-import { type PriceSample, sampleSince } from "../../ledger/prices.js";
+import { isAbsurd, type PriceSample, sampleSince } from "../../ledger/prices.js";
 import { ageOf, pastTime } from "../../util/clock.js";
 import { perObject } from "../../util/per-object.js";
 import { PersonError } from "../../util/person-error.js";
@@ -132,9 +132,6 @@ export function conditionWords(subject: string): string {
 
 /** Maximum age of a price by its own timestamp, in ms. */
 const STALE_MS = 15 * MINUTE;
-/** A price that differs from the last one by this factor is wrong. */
-const ABSURD = 100;
-
 /** True if a price is plausible. @param last the last plausible price, USD */
 export function isBelievable(
   price: string | null,
@@ -147,8 +144,7 @@ export function isBelievable(
   // The explorer's clock may be ahead.
   const at = pastTime(updatedAt, now);
   if (at === null || now - at > STALE_MS) return false;
-  const lastUsd = Number(last ?? usd);
-  return !(lastUsd > 0) || (usd / lastUsd < ABSURD && lastUsd / usd < ABSURD);
+  return !isAbsurd(usd, Number(last ?? usd));
 }
 
 /** The effect of a reading on a condition. */

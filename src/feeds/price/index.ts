@@ -6,7 +6,7 @@ import { SNOOZES, snoozes } from "../../delivery/snoozes.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import type { Explorer } from "../../explorer/service.js";
 import { readSamples } from "../../ledger/price-history.js";
-import { type PriceSample, percentChange } from "../../ledger/prices.js";
+import { medianPrice, type PriceSample, percentChange } from "../../ledger/prices.js";
 import { address, buttonAddress } from "../../screens/addresses.js";
 import { pricePicture, usdNumber, usdText } from "../../screens/price.js";
 import { headlineOf, type View } from "../../screens/view.js";
@@ -15,7 +15,6 @@ import type { Write } from "../../storage/store.js";
 import { timestampSchema } from "../../storage/timestamp.js";
 import { grouped, type Markdown, md, timestamp } from "../../text/markdown.js";
 import { inPieces } from "../../util/event-loop.js";
-import { DAY } from "../../util/units.js";
 import { PRICE_FEED, priceWatches } from "./collections.js";
 import {
   backWords,
@@ -179,12 +178,6 @@ const definition: FeedDefinition = {
       : md`last alert ${timestamp(lastAlert.at)} at ${usdText(lastAlert.price)}`;
   },
 };
-
-/** Returns the median price of the last day, which a single wrong sample does not change. */
-function medianPrice(samples: readonly PriceSample[], now: number): string | undefined {
-  const recent = samples.filter(([at]) => at > now - DAY && at <= now).map(([, usd]) => usd);
-  return recent.toSorted((a, b) => Number(a) - Number(b))[Math.floor(recent.length / 2)];
-}
 
 /** Number of subscriptions per commit. Alerting thousands of people in one would block everything else. */
 const SUBSCRIPTIONS_PER_STEP = 50;
