@@ -289,15 +289,15 @@ export function misspeltVariables(env: Environment = environment()): readonly st
   const known = new Set(names);
   return Object.keys(env).flatMap((given) => {
     if (known.has(given) || given.length < MIN_NAME) return [];
-    const base = Object.keys(networkVariables).find(
-      (name) => name.startsWith("EXPLORER_") && given.startsWith(`${name}_`),
-    );
     const meant = names.find(
       (name) =>
         Math.abs(name.length - given.length) <= MAX_TYPOS &&
         typosBetween(given.toUpperCase(), name) <= MAX_TYPOS,
     );
     if (meant !== undefined) return [`${given}: did you mean ${meant}?`];
+    const base = Object.keys(networkVariables).find(
+      (name) => name.startsWith("EXPLORER_") && given.startsWith(`${name}_`),
+    );
     return base === undefined ? [] : [`${given}: NETWORKS does not name ${given.slice(base.length + 1)}`];
   });
 }

@@ -78,8 +78,8 @@ export const saved = (...of: Parameters<typeof attempt>): Promise<Saved> => unti
 const awake = ({ isPaused: _, snoozedUntil: __, ...others }: Subscription): Subscription => others;
 
 /**
- * True if a feed goes on with what it remembers about a subscription, as after a change of its role. The feed starts again if
- * the subject, the topics or the feed's own options change, or if the same is typed again in a feed that has `/subscribe edit`.
+ * True if a feed keeps what it remembers about a subscription, as after a change of its role. The feed starts again if the
+ * subject, the topics or the feed's own options change, or if the same is typed again in a feed that has `/subscribe edit`.
  */
 function isContinued(
   feed: FeedDefinition,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Subscription, watchers } from "../../src/delivery/collections.js";
+import type { Subscription } from "../../src/delivery/collections.js";
 import { draftOf, type FeedDefinition } from "../../src/delivery/feed.js";
 import {
   changeWatchButton,
@@ -19,6 +19,7 @@ import { md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { watchList } from "./list.js";
 import {
+  clearRefusal,
   settingsFor,
   startWatch,
   titleOf,
@@ -152,8 +153,7 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
       await writeDirectly(rest, subscription.channelId, againMessage, click.id);
       await setPaused(of, subscription, false);
       await endPause(of, subscription.channelId);
-      // They know that it was refused.
-      await of.state.commit([of.state.open(watchers).put(user.id, { channelId: subscription.channelId })]);
+      await clearRefusal(user.id, of.state);
     }
     return watchList(user.id, services, allWatchables, { feed, id });
   };

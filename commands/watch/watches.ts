@@ -185,14 +185,16 @@ export async function tellRefusal(
   const refusedPeople = people.filter(({ person }) => person?.refusedAt !== undefined);
   if (refusedPeople.length === 0) return;
   await say(REFUSED);
-  for (const { state, person } of refusedPeople) {
-    if (!person) continue;
-    const { refusedAt, ...known } = person;
-    await state.commit([
-      state.open(watchers).expect(userId, person),
-      state.open(watchers).put(userId, known),
-    ]);
-  }
+  for (const { state } of refusedPeople) await clearRefusal(userId, state);
+}
+
+/** Notes that a person knows that Discord refused a message to them. */
+export async function clearRefusal(userId: string, state: Network["state"]): Promise<void> {
+  const people = state.open(watchers);
+  const person = await people.get(userId);
+  if (!person) return;
+  const { refusedAt, ...known } = person;
+  await state.commit([people.expect(userId, person), people.put(userId, known)]);
 }
 
 /** Deletes everything about a person on all networks. Returns the number of watches that have ended. */

@@ -37,8 +37,8 @@ function parseText(text: string): unknown {
 /**
  * Imports an exported state into an empty store, or replaces the store's documents. It is all or nothing.
  * @returns the number of documents written
- * @throws {StateError} if the JSON is not an exported state, if a newer bot has written it, if the store is not empty and must not be replaced, or if the store
- * fails
+ * @throws {StateError} if the JSON is not an exported state, if a newer bot has written it, if the store is not empty and must not
+ * be replaced, or if the store fails
  */
 export async function importState(store: ReplaceableStore, json: unknown, replace: boolean): Promise<number> {
   const result = exported.safeParse(json);

@@ -63,7 +63,7 @@ function holdFor(poll: Poll, channelId: string, ownHolds: readonly HoldAlert[]):
   };
 }
 
-/** Returns a hold that goes on. The rounds can be read again. */
+/** Returns a hold that is open again. The rounds can be read again, too. */
 function reopened({ endedAt, standstill, ...hold }: HoldAlert): HoldAlert {
   return standstill ? { ...hold, standstill: { round: standstill.round } } : hold;
 }
