@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.{test,spec}.ts"],
     globalSetup: ["test/temporary.ts"],
+    setupFiles: ["test/failed-tests.ts"],
     // Long, for a busy machine: vitest gives a test five seconds, and a condition one.
     testTimeout: 120_000,
     hookTimeout: 120_000,

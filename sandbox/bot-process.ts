@@ -43,11 +43,14 @@ export function botEnvironment(
   };
 }
 
-/** Bots that run. They are killed with this process, because one in an endless loop would ignore a signal forever. */
-const running = new Set<ChildProcess>();
+/** Bots that run, with what they print. They are killed with this process, because one in an endless loop would ignore a signal forever. */
+const running = new Map<ChildProcess, () => string>();
 process.on("exit", () => {
-  for (const child of running) child.kill("SIGKILL");
+  for (const child of running.keys()) child.kill("SIGKILL");
 });
+
+/** Returns what each running bot has printed so far. */
+export const printedByBots = (): readonly string[] => [...running.values()].map((output) => output());
 
 const CLOCK = new URL("./clock.mjs", import.meta.url).href;
 
@@ -63,10 +66,10 @@ export function startBotProcess(
     cwd: env.DATA_DIR ?? tmpdir(),
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
-  running.add(child);
+  let output = "";
+  running.set(child, () => output);
   child.on("exit", () => running.delete(child));
   child.send({ clockOffsetMs });
-  let output = "";
   const listeners = new Set<() => void>();
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on("data", (chunk: Buffer) => {
