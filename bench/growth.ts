@@ -15,7 +15,7 @@ import { trackedVoteRequests } from "../src/feeds/governance/collections.js";
 import { openFileStore } from "../src/storage/file-store.js";
 import { createState, type State } from "../src/storage/state.js";
 import type { Write } from "../src/storage/store.js";
-import { cpuOf } from "./measure.js";
+import { cpuOf, WATCHED, watchBlocks } from "./measure.js";
 
 /**
  * Measures the CPU time of the whole bot for a poll without news, an edit and a delivery, with growing
@@ -130,6 +130,7 @@ async function measure(channelCount: number, past: number) {
       GOVERNANCE_POLL_SECONDS: "1",
       EXPLORER_REQUESTS_PER_MINUTE: "6000",
       SUBSCRIPTIONS_PER_SERVER: "10000",
+      ...WATCHED,
     }),
   });
   const { discord, explorer } = place;
@@ -143,12 +144,15 @@ async function measure(channelCount: number, past: number) {
   const startMs = performance.now() - startedAt;
   // Wait for the work after a start: names are loaded, and every message is checked once.
   await new Promise((resolve) => setTimeout(resolve, 6_000 + (channelCount * past) / 100));
+  const longestBlock = watchBlocks(place.bot());
   const idle = await over(place, WINDOW_MS, "POST");
+  longestBlock();
   discord.requests.length = 0;
   const request = explorer.ledger.openVoteRequest({ title: "New" });
   await discord.world.until(() => discord.requests.some(({ method }) => method === "POST"), "a delivery");
   const window = Math.min(WINDOW_MS, channelCount * 25);
   const delivering = await over(place, window, "POST");
+  const blockMs = longestBlock();
   const told = () => channels.filter((channel) => discord.world.read(channel).length > 0).length;
   await discord.world.until(() => told() === channelCount, "every delivery", 300_000);
   discord.requests.length = 0;
@@ -163,21 +167,22 @@ async function measure(channelCount: number, past: number) {
   const perSecond = idle.cpuMs / (WINDOW_MS / 1_000);
   const each = ({ cpuMs, sent }: { cpuMs: number; sent: number }) =>
     Math.max(0, cpuMs - perSecond * (window / 1_000)) / Math.max(1, sent);
-  return { startMs, perSecond, delivery: each(delivering), edit: each(editing) };
+  return { startMs, perSecond, delivery: each(delivering), blockMs, edit: each(editing) };
 }
 
 /** Prints the table. */
 export async function growth(): Promise<void> {
   console.log(
-    "\n| channels | past requests | ready after, s | CPU of a poll without news, ms | CPU of a delivery, ms | CPU of an edit, ms |\n| --- | --- | --- | --- | --- | --- |",
+    "\n| channels | past requests | ready after, s | CPU of a poll without news, ms | CPU of a delivery, ms | longest block while it is delivered, ms | CPU of an edit, ms |\n| --- | --- | --- | --- | --- | --- | --- |",
   );
   for (const channels of CHANNELS) {
     for (const past of PAST) {
-      const { startMs, perSecond, delivery, edit } = await measure(channels, past);
+      const { startMs, perSecond, delivery, blockMs, edit } = await measure(channels, past);
       const columns = [
         (startMs / 1_000).toFixed(1),
         perSecond.toFixed(0),
         delivery.toFixed(1),
+        blockMs.toFixed(0),
         edit.toFixed(1),
       ];
       console.log(`| ${channels} | ${past} | ${columns.join(" | ")} |`);

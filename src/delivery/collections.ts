@@ -88,6 +88,12 @@ const delivery = z.object({
     .exactOptional(),
 });
 
+/** One event's deliveries to many channels, until each has a document. */
+const fanOut = delivery.pick({ feed: true, event: true, at: true }).extend({
+  eventId: z.string(),
+  channels: z.array(delivery.pick({ channelId: true, subject: true, order: true })),
+});
+
 /** A drill that a person requested, until the outbox picks it up. */
 const drill = delivery.pick({ feed: true, event: true, channelId: true, subject: true, at: true });
 
@@ -169,6 +175,13 @@ export const pendingDeliveries = defineCollection({
   owners: [ofSubscription],
 });
 
+/** Deliveries that still need documents of their own, in bundles of `BUNDLE` (fan-out.ts). */
+export const bundledDeliveries = defineCollection({
+  name: "bundles",
+  schema: z.object({ fanOuts: z.array(fanOut) }),
+  lifetime: "until the outbox takes it up, usually within seconds",
+});
+
 /** Drills that the outbox has not picked up yet. */
 export const requestedDrills = defineCollection({
   name: "drills",
@@ -228,6 +241,7 @@ export const deliveryCollections = [
   subscriptionDocuments,
   channelHealths,
   pendingDeliveries,
+  bundledDeliveries,
   requestedDrills,
   announcements,
   farewells,
@@ -242,6 +256,10 @@ export type Subscription = DocumentOf<typeof subscriptionDocuments>;
 export type Health = DocumentOf<typeof channelHealths>;
 /** The message of an event to a channel, recorded before it is sent. */
 export type Delivery = DocumentOf<typeof pendingDeliveries>;
+/** Deliveries that are written together later. */
+export type Bundle = DocumentOf<typeof bundledDeliveries>;
+/** One event's deliveries to many channels. */
+export type FanOut = Bundle["fanOuts"][number];
 /** A delivered message. */
 export type Announced = DocumentOf<typeof announcements>;
 

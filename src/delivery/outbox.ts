@@ -1,23 +1,24 @@
-import { isMember } from "../discord/post.js";
 import { LeaseLost } from "../storage/lease.js";
 import { StateError, type Write } from "../storage/store.js";
 import { ageOf } from "../util/clock.js";
-import { filterInTurns, inPieces, yieldIfBusy } from "../util/event-loop.js";
-import { addTo } from "../util/groups.js";
+import { yieldIfBusy } from "../util/event-loop.js";
 import { lazy } from "../util/single-flight.js";
-import { DAY, MINUTE } from "../util/units.js";
+import { MINUTE } from "../util/units.js";
 import {
+  type Bundle,
+  bundledDeliveries,
   type Delivery,
   deliveryId,
   pendingDeliveries,
   requestedDrills,
-  type Subscription,
 } from "./collections.js";
 import type { DeliveryContext } from "./context.js";
 import { dueAt } from "./decisions.js";
 import { createDeliver } from "./deliver.js";
 import { drillEventId, drillOf } from "./drill.js";
-import { type Feed, hasTopic } from "./feed.js";
+import { bundleId, bundlesOf, deliveriesIn, fanOut } from "./fan-out.js";
+import type { Feed } from "./feed.js";
+import type { Listeners } from "./listeners.js";
 import { createSender } from "./send.js";
 import { createWaiting } from "./waiting.js";
 
@@ -32,29 +33,16 @@ const MAX_CHANNELS = 200;
 const STATE_REST_MS = 5_000;
 /** Maximum age of a requested drill, in ms. */
 const MAX_DRILL_MS = 10 * MINUTE;
-/** Time after the bot has left a server before the server's subscriptions are removed, in ms. */
-const LEFT_MS = 30 * DAY;
 
 interface OutboxContext extends DeliveryContext {
   /** Called with the ids of recorded messages that need upkeep. */
   readonly onRecorded: (ids: readonly string[]) => void;
 }
 
-/** A feed's subscriptions that can receive messages. */
-export interface Listeners {
-  readonly all: readonly Subscription[];
-  readonly byChannel: ReadonlyMap<string, readonly Subscription[]>;
-}
-
 /**
  * Transactional outbox: deliveries are committed together with their cause, and retried until they are sent.
  */
 export interface Outbox {
-  /**
-   * Returns a feed's listeners. Removes the subscriptions of servers that the bot left long ago. It reads all
-   * subscriptions, so call it once for many events.
-   */
-  listeners(feed: Feed): Promise<Listeners>;
   /**
    * Returns the writes that record deliveries for events, and a function that starts sending once they are
    * committed.
@@ -82,8 +70,9 @@ export interface Outbox {
 
 /** Creates the outbox. Deliveries are committed with their cause and sent by the lease holder. */
 export function createOutbox(context: OutboxContext): Outbox {
-  const { rest, state, lease, subscriptions, janitor, feeds, log, now, onDelivered, onRecorded } = context;
+  const { state, lease, subscriptions, feeds, log, now, onDelivered, onRecorded } = context;
   const outbox = state.open(pendingDeliveries);
+  const bundles = state.open(bundledDeliveries);
   const stopping = new AbortController();
   /** Channels that are being served, with one loop each. */
   const serving = new Map<string, Promise<void>>();
@@ -98,8 +87,15 @@ export function createOutbox(context: OutboxContext): Outbox {
     return feed && drill ? drillOf(feed) : feed;
   };
 
+  const addAll = (deliveries: ReadonlyMap<string, Delivery>): Write[] =>
+    [...deliveries].map(([id, delivery]) => outbox.add(id, delivery));
+  /** Writes the deliveries of a bundle instead of it. Returns false if that has been done already. */
+  const unpack = (id: string, bundle: Bundle): Promise<boolean> =>
+    state.commit([bundles.expect(id, bundle), bundles.delete(id), ...addAll(deliveriesIn(bundle))]);
+
   /** Reads the pending deliveries. An event that its feed cannot parse does not affect others. */
   const readPending = async () => {
+    for (const [id, bundle] of await bundles.list()) await unpack(id, bundle);
     const waitingDeliveries = createWaiting();
     const storedDeliveries: (readonly [id: string, delivery: Delivery])[] = [];
     for await (const each of outbox.entries()) storedDeliveries.push(each);
@@ -183,7 +179,8 @@ export function createOutbox(context: OutboxContext): Outbox {
     soon = undefined;
     if (stopping.signal.aborted) return;
     startServing().catch((err: unknown) => {
-      if (!(err instanceof StateError)) log.error({ err }, "The outbox cannot be read; retrying");
+      if (!(err instanceof StateError || err instanceof LeaseLost))
+        log.error({ err }, "The outbox cannot be read; retrying");
       soon ??= setTimeout(wake, 2_000);
     });
   }
@@ -193,102 +190,65 @@ export function createOutbox(context: OutboxContext): Outbox {
     wake();
   }
 
-  /** Returns the writes that record deliveries, and a function that sends them once they are committed. */
-  const prepared = async (deliveries: ReadonlyMap<string, Delivery>) => {
-    await loadWaiting();
-    const hold = async () => {
-      // The stored deliveries may have been reloaded before these were committed, so load them only now.
-      const waitingDeliveries = await loadWaiting();
-      for (const [id, delivery] of deliveries) waitingDeliveries.hold(id, delivery);
-    };
-    const writes: Write[] = [];
-    for await (const piece of inPieces(deliveries))
-      writes.push(...piece.map(([id, delivery]) => outbox.add(id, delivery)));
-    return {
-      writes,
-      release: () => {
-        // If they cannot be read now, they will be read with the others later.
-        if (deliveries.size > 0) hold().then(wake, wake);
-      },
-    };
+  /** Starts sending committed deliveries. */
+  const release = async (deliveries: ReadonlyMap<string, Delivery>) => {
+    // The stored deliveries may have been reloaded before these were committed, so load them only now.
+    const waitingDeliveries = await loadWaiting();
+    for (const [id, delivery] of deliveries) waitingDeliveries.hold(id, delivery);
+    wake();
   };
-  const newDelivery = (of: Pick<Delivery, "feed" | "event" | "channelId" | "subject">): Delivery => {
-    orders += 1;
-    return { ...of, at: now(), order: orders, attempts: 0, notBefore: 0 };
-  };
-
-  /** Removes a channel of a server that the bot left long ago. If somebody has invited it again, the channel stays paused. */
-  const removeAbandoned = async (channelId: string, guildId: string | null) => {
-    const isBack = guildId !== null && (await isMember(rest, guildId).catch(() => undefined));
-    // If Discord does not answer, it is asked again with the next announcement.
-    if (isBack === undefined) return;
-    if (!isBack) {
-      await janitor.removeChannel(channelId);
-      return;
+  const nextOrder = () => ++orders;
+  /** The unpacking of bundles, one after another, because deliveries to a channel are sent in their order. */
+  let unpacking: Promise<void> = Promise.resolve();
+  const unpackAll = async (committed: readonly Bundle[]) => {
+    for (const bundle of committed) {
+      if (stopping.signal.aborted) return;
+      if (await unpack(bundleId(bundle), bundle)) await release(deliveriesIn(bundle));
     }
-    const { goneSince, ...others } = await subscriptions.health(channelId);
-    await subscriptions.setHealth(channelId, others);
   };
 
   return {
-    async listeners(feed) {
-      const healths = await subscriptions.healths();
-      const abandonedChannels = new Map<string, string | null>();
-      const all = await filterInTurns(
-        await subscriptions.toFeed(feed.definition.name),
-        ({ channelId, guildId, isPaused }) => {
-          const { paused = false, goneSince } = healths.get(channelId) ?? {};
-          const isAbandoned = paused && goneSince !== undefined && now() - goneSince > LEFT_MS;
-          if (isAbandoned) abandonedChannels.set(channelId, guildId);
-          return !isPaused && !paused && !isAbandoned;
-        },
-      );
-      for (const [channelId, guildId] of abandonedChannels) await removeAbandoned(channelId, guildId);
-      const byChannel = new Map<string, Subscription[]>();
-      for await (const piece of inPieces(all))
-        for (const each of piece) addTo(byChannel, each.channelId, each);
-      return { all, byChannel };
-    },
-    async prepare(feed, events, { all, byChannel }) {
-      const { name } = feed.definition;
-      const deliveries = new Map<string, Delivery>();
+    async prepare(feed, events, listeners) {
       await loadWaiting();
-      for (const event of events) {
-        const only = feed.channelOf?.(event);
-        for await (const piece of inPieces(only === undefined ? all : (byChannel.get(only) ?? [])))
-          for (const subscription of piece) {
-            const { channelId, subject } = subscription;
-            const isOn = hasTopic(subscription, feed.definition, feed.topicOf(event));
-            if (!isOn || !feed.wants(subscription, event)) continue;
-            const id = deliveryId(name, feed.idOf(event), channelId);
-            // If several of the channel's subscriptions want the event, deliver it once for the channel.
-            const isShared = deliveries.has(id);
-            deliveries.set(
-              id,
-              newDelivery({ feed: name, event, channelId, subject: isShared ? null : subject }),
-            );
-          }
-      }
-      return prepared(deliveries);
+      const [first, ...others] = bundlesOf(await fanOut(feed, events, listeners, { nextOrder, now }));
+      if (!first) return { writes: [], release() {} };
+      const deliveries = deliveriesIn(first);
+      return {
+        writes: [...addAll(deliveries), ...others.map((each) => bundles.add(bundleId(each), each))],
+        release() {
+          unpacking = unpacking
+            .then(() => release(deliveries))
+            .then(() => unpackAll(others))
+            // What could not be written or read now is read with the others later.
+            .catch(reread);
+        },
+      };
     },
     async takeUpDrills() {
+      await loadWaiting();
       for (const [id, { at, ...drill }] of await state.open(requestedDrills).list()) {
         const drillFields = { ...drill, event: feedOf({ ...drill, drill: true })?.readEvent(drill.event) };
         const isLate = drillFields.event === undefined || ageOf(at, now()) > MAX_DRILL_MS;
-        const delivery = { ...newDelivery(drillFields), drill: true };
-        const { writes, release } = await prepared(
-          new Map(
-            isLate ? [] : [[deliveryId(drillFields.feed, drillEventId(id), drillFields.channelId), delivery]],
-          ),
+        const { feed, channelId } = drillFields;
+        const delivery = {
+          ...drillFields,
+          at: now(),
+          order: nextOrder(),
+          attempts: 0,
+          notBefore: 0,
+          drill: true,
+        };
+        const deliveries = new Map(
+          isLate ? [] : [[deliveryId(feed, drillEventId(id), channelId), delivery] as const],
         );
         try {
-          await state.commit([state.open(requestedDrills).delete(id), ...writes]);
+          await state.commit([state.open(requestedDrills).delete(id), ...addAll(deliveries)]);
+          await release(deliveries);
         } catch (error) {
           // It may have been applied.
           if (error instanceof StateError) reread();
           throw error;
         }
-        release();
       }
     },
     reread,
@@ -312,7 +272,7 @@ export function createOutbox(context: OutboxContext): Outbox {
       stopping.abort();
       clearTimeout(timer);
       clearTimeout(soon);
-      await Promise.allSettled(serving.values());
+      await Promise.allSettled([...serving.values(), unpacking]);
     },
   };
 }

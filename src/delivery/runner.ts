@@ -2,21 +2,25 @@ import type { CollectionDefinition } from "../storage/collection.js";
 import { lazy } from "../util/single-flight.js";
 import type { DeliveryContext } from "./context.js";
 import type { Feed } from "./feed.js";
+import { createListeners, type Listeners } from "./listeners.js";
 import type { Findings, PollOutcome, RunningFeed, Subscribers } from "./module.js";
-import type { Listeners, Outbox } from "./outbox.js";
+import type { Outbox } from "./outbox.js";
 import type { Subscriptions } from "./subscriptions.js";
 import type { Upkeep } from "./upkeep.js";
 
-interface RunnerContext extends Pick<DeliveryContext, "state" | "subscriptions" | "janitor"> {
-  readonly outbox: Pick<Outbox, "listeners" | "prepare">;
+interface RunnerContext
+  extends Pick<DeliveryContext, "state" | "rest" | "subscriptions" | "janitor" | "now"> {
+  readonly outbox: Pick<Outbox, "prepare">;
   readonly upkeep: Pick<Upkeep, "touch">;
 }
 
 const NOBODY: Listeners = { all: [], byChannel: new Map() };
 
 /** Creates the view of a feed's subscriptions for a poll. */
-function createSubscribers(feed: Feed, { subscriptions, outbox }: RunnerContext) {
-  const readListeners = () => lazy(() => outbox.listeners(feed));
+function createSubscribers(feed: Feed, context: RunnerContext) {
+  const { subscriptions } = context;
+  const listenersOf = createListeners(context);
+  const readListeners = () => lazy(() => listenersOf(feed));
   // Read once per poll, because thousands of people have a channel each.
   let healths: ReturnType<Subscriptions["healths"]> | undefined;
   let listeners = readListeners();

@@ -7,14 +7,17 @@ import {
   type Announced,
   announcedId,
   announcements,
+  bundledDeliveries,
   channelHealths,
   pendingDeliveries,
   type Subscription,
   subscriptionDocuments,
   subscriptionId,
 } from "../../src/delivery/collections.js";
+import { BUNDLE } from "../../src/delivery/fan-out.js";
 import type { Feed, SubjectState } from "../../src/delivery/feed.js";
 import { createJanitor } from "../../src/delivery/janitor.js";
+import { createListeners } from "../../src/delivery/listeners.js";
 import { createOutbox, type Outbox } from "../../src/delivery/outbox.js";
 import { createSubscriptions } from "../../src/delivery/subscriptions.js";
 import { createUpkeep } from "../../src/delivery/upkeep.js";
@@ -51,7 +54,12 @@ afterEach(async () => {
 });
 
 const newRest = () =>
-  new REST({ api: discord.url, retries: 0, rejectOnRateLimit: () => true }).setToken(discord.token);
+  new REST({
+    api: discord.url,
+    retries: 0,
+    rejectOnRateLimit: () => true,
+    globalRequestsPerSecond: 1_000,
+  }).setToken(discord.token);
 
 const viewOf = (text: string, mark?: string) =>
   renderer.message({
@@ -100,6 +108,7 @@ function deliveryOf(feed: Partial<Feed>) {
     mayEdit: () => true,
   };
   outbox = createOutbox({ ...context, onRecorded: () => {} });
+  const listenersOf = createListeners(context);
   const subscribe = (subject: string | null, more: Partial<Subscription> = {}) =>
     state.commit([
       state.open(subscriptionDocuments).put(subscriptionId(channelId, FEED, subject), {
@@ -119,7 +128,7 @@ function deliveryOf(feed: Partial<Feed>) {
       }),
     ]);
   const publish = async (event: string) => {
-    const { writes, release } = await outbox.prepare(ownFeed, [event], await outbox.listeners(ownFeed));
+    const { writes, release } = await outbox.prepare(ownFeed, [event], await listenersOf(ownFeed));
     await state.commit(writes);
     return release;
   };
@@ -260,4 +269,28 @@ it("shows a subject's end although its thread is gone, and shows it open again",
   expect(await noted()).toMatchObject({ revision: 3 });
   expect(await noted()).not.toHaveProperty("isOver");
   expect(edits).toEqual(["ended", "open"]);
+});
+
+it("sends an event to more channels than one commit writes, once and in order, also after a kill between the commits", async () => {
+  discord.limits.enforced = false;
+  const before = deliveryOf({});
+  const channels = Array.from({ length: BUNDLE + 50 }, (_, at) =>
+    discord.world.addChannel({ type: 0, guild_id: discord.guild.id, name: `tide ${at}` }),
+  );
+  for ({ id: channelId } of channels) await before.subscribe("a");
+  const bundles = async () => (await before.state.open(bundledDeliveries).list()).size;
+  await before.publish("one");
+  expect((await before.state.open(pendingDeliveries).list()).size).toBe(BUNDLE);
+  expect(await bundles()).toBe(1);
+  await outbox.stop();
+
+  const { publish } = deliveryOf({});
+  const releases = [await publish("two"), await publish("three")];
+  for (const release of releases) release();
+  const told = () => channels.map((each) => discord.world.read(each).map(({ content }) => content));
+  const wanted = ["Tide one", "Tide two", "Tide three"];
+  await expect.poll(() => told().filter((each) => each.length < wanted.length)).toEqual([]);
+  expect(told()).toEqual(channels.map(() => wanted));
+  await expect.poll(async () => (await before.state.open(pendingDeliveries).list()).size).toBe(0);
+  expect(await bundles()).toBe(0);
 });

@@ -35,10 +35,10 @@ const subscribe = (channelId: string) =>
 async function deliveriesOf(poll: (subscribers: Subscribers) => PollSteps): Promise<readonly string[]> {
   const lease = { epoch: 1, validUntil: () => 0 };
   const [now, discordTime] = [Date.now, Date.now];
-  const context = { state, lease, renderer, subscriptions, janitor, log: quiet, now, discordTime };
+  const rest = new REST({ retries: 0 });
+  const context = { state, lease, renderer, rest, subscriptions, janitor, log: quiet, now, discordTime };
   const outbox = createOutbox({
     ...context,
-    rest: new REST({ retries: 0 }),
     pacer: createPacer(0),
     feeds: new Map([[feed.definition.name, feed]]),
     onDelivered() {},

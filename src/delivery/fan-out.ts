@@ -1,0 +1,74 @@
+import { inPieces } from "../util/event-loop.js";
+import { type Bundle, type Delivery, deliveryId, type FanOut } from "./collections.js";
+import { type Feed, hasTopic } from "./feed.js";
+import type { Listeners } from "./listeners.js";
+
+/** Maximum number of deliveries that one commit writes. SQLite blocks the process for about 10 ms meanwhile. */
+export const BUNDLE = 200;
+
+/**
+ * Returns the channels that each event goes to.
+ * @param nextOrder returns the next position in the queue
+ */
+export async function fanOut(
+  feed: Pick<Feed, "definition" | "idOf" | "topicOf" | "channelOf" | "wants">,
+  events: readonly unknown[],
+  { all, byChannel }: Listeners,
+  { nextOrder, now }: { readonly nextOrder: () => number; readonly now: () => number },
+): Promise<readonly FanOut[]> {
+  const { definition } = feed;
+  const { name } = definition;
+  const fanOuts: FanOut[] = [];
+  const known = new Set<string>();
+  for (const event of events) {
+    const eventId = feed.idOf(event);
+    const only = feed.channelOf?.(event);
+    const channels = new Map<string, FanOut["channels"][number]>();
+    for await (const piece of inPieces(only === undefined ? all : (byChannel.get(only) ?? [])))
+      for (const subscription of piece) {
+        const { channelId, subject } = subscription;
+        const isOn = hasTopic(subscription, definition, feed.topicOf(event));
+        if (!isOn || !feed.wants(subscription, event)) continue;
+        const shared = channels.get(channelId);
+        const id = deliveryId(name, eventId, channelId);
+        // If several of the channel's subscriptions want the event, it is delivered once for the channel.
+        if (shared) channels.set(channelId, { ...shared, subject: null });
+        else if (!known.has(id)) channels.set(channelId, { channelId, subject, order: nextOrder() });
+        known.add(id);
+      }
+    fanOuts.push({ feed: name, eventId, event, at: now(), channels: [...channels.values()] });
+  }
+  return fanOuts;
+}
+
+/** Divides the deliveries of events into bundles, in their order. */
+export function bundlesOf(fanOuts: Iterable<FanOut>): readonly Bundle[] {
+  const bundles: FanOut[][] = [];
+  let room = 0;
+  for (const { channels, ...event } of fanOuts)
+    for (let from = 0; from < channels.length; ) {
+      if (room === 0) {
+        bundles.push([]);
+        room = BUNDLE;
+      }
+      const part = channels.slice(from, from + room);
+      bundles.at(-1)?.push({ ...event, channels: part });
+      from += part.length;
+      room -= part.length;
+    }
+  return bundles.map((each) => ({ fanOuts: each }));
+}
+
+/** Returns the deliveries of a bundle by id, in their order. */
+export const deliveriesIn = ({ fanOuts }: Bundle): ReadonlyMap<string, Delivery> =>
+  new Map(
+    fanOuts.flatMap(({ feed, eventId, event, at, channels }) =>
+      channels.map(({ channelId, subject, order }) => [
+        deliveryId(feed, eventId, channelId),
+        { feed, event, at, channelId, subject, order, attempts: 0, notBefore: 0 },
+      ]),
+    ),
+  );
+
+/** Returns a bundle's id: the id of its first delivery. */
+export const bundleId = (bundle: Bundle): string => [...deliveriesIn(bundle).keys()][0] ?? "";

@@ -1,0 +1,56 @@
+import { isMember } from "../discord/post.js";
+import { filterInTurns, inPieces } from "../util/event-loop.js";
+import { addTo } from "../util/groups.js";
+import { DAY } from "../util/units.js";
+import type { Subscription } from "./collections.js";
+import type { DeliveryContext } from "./context.js";
+import type { Feed } from "./feed.js";
+
+/** Time after the bot has left a server before the server's subscriptions are removed, in ms. */
+const LEFT_MS = 30 * DAY;
+
+/** A feed's subscriptions that can receive messages. */
+export interface Listeners {
+  readonly all: readonly Subscription[];
+  readonly byChannel: ReadonlyMap<string, readonly Subscription[]>;
+}
+
+/** Creates a function that returns a feed's listeners. It removes the subscriptions of servers that the bot left long ago.
+ * It reads all subscriptions, so call it once for many events. */
+export function createListeners({
+  rest,
+  subscriptions,
+  janitor,
+  now,
+}: Pick<DeliveryContext, "rest" | "subscriptions" | "janitor" | "now">) {
+  /** Removes a channel of a server that the bot left long ago. If somebody has invited it again, the channel stays paused. */
+  const removeAbandoned = async (channelId: string, guildId: string | null) => {
+    const isBack = guildId !== null && (await isMember(rest, guildId).catch(() => undefined));
+    // If Discord does not answer, it is asked again with the next announcement.
+    if (isBack === undefined) return;
+    if (!isBack) {
+      await janitor.removeChannel(channelId);
+      return;
+    }
+    const { goneSince, ...others } = await subscriptions.health(channelId);
+    await subscriptions.setHealth(channelId, others);
+  };
+
+  return async (feed: Feed): Promise<Listeners> => {
+    const healths = await subscriptions.healths();
+    const abandonedChannels = new Map<string, string | null>();
+    const all = await filterInTurns(
+      await subscriptions.toFeed(feed.definition.name),
+      ({ channelId, guildId, isPaused }) => {
+        const { paused = false, goneSince } = healths.get(channelId) ?? {};
+        const isAbandoned = paused && goneSince !== undefined && now() - goneSince > LEFT_MS;
+        if (isAbandoned) abandonedChannels.set(channelId, guildId);
+        return !isPaused && !paused && !isAbandoned;
+      },
+    );
+    for (const [channelId, guildId] of abandonedChannels) await removeAbandoned(channelId, guildId);
+    const byChannel = new Map<string, Subscription[]>();
+    for await (const piece of inPieces(all)) for (const each of piece) addTo(byChannel, each.channelId, each);
+    return { all, byChannel };
+  };
+}
