@@ -260,6 +260,21 @@ export class World extends EventEmitter<{ changed: [] }> {
     );
   }
 
+  /** Returns the newest messages of all channels, a line each. */
+  #newest(): string {
+    const all = [...this.channels.values()].flatMap((channel) =>
+      this.read(channel).map(({ id, timestamp, notified, content }) => ({
+        id,
+        line: `${timestamp} #${channel.name}: ${(notified || content).replaceAll("\n", " ").slice(0, 120)}`,
+      })),
+    );
+    const byAge = all.toSorted((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
+    return byAge
+      .slice(-12)
+      .map(({ line }) => line)
+      .join("\n");
+  }
+
   /** Resolves with the first truthy result of a condition. Rejects after a timeout in ms. */
   async until<T>(
     condition: () => T | undefined | false | null | Promise<T | undefined | false | null>,
@@ -271,7 +286,7 @@ export class World extends EventEmitter<{ changed: [] }> {
       const value = await condition();
       if (value !== undefined && value !== false && value !== null) return value;
       const left = deadline - Date.now();
-      if (left <= 0) throw new Error(`Waited ${ms} ms for ${what}`);
+      if (left <= 0) throw new Error(`Waited ${ms} ms for ${what}. The newest messages:\n${this.#newest()}`);
       await new Promise<void>((resolve) => {
         const done = () => {
           clearTimeout(timer);
