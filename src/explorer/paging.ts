@@ -103,9 +103,12 @@ function samePage<T>(a: Page<T>, b: Page<T>, key: (row: T) => string | null): bo
 
 /** Returns a screen's rows from a fetched page. If `start` is past the end, returns the last screen of that page. */
 function slice<T>(source: Page<T>, start: number, request: number, size: number): Slice<T> {
-  const { content, totalElements, last, unreadable } = source;
+  const { content, totalElements, last, sent, unreadable } = source;
   const rowsBefore = request * size;
   const rowsHeld = rowsBefore + content.length;
+  // The explorer counts the rows that it sent twice.
+  const isAll = last === true && totalElements !== null && totalElements <= rowsBefore + sent - unreadable;
+  const total = isAll ? rowsHeld : totalElements;
   const knownTotal = last ? rowsHeld : Math.max(totalElements ?? rowsHeld, rowsHeld);
   const reachable = last ? rowsHeld : Math.min(knownTotal, (LAST_PAGE + 1) * size);
   const offset = Math.min(
@@ -122,7 +125,7 @@ function slice<T>(source: Page<T>, start: number, request: number, size: number)
     rows: content.slice(offset, offset + ROWS_PER_SCREEN),
     page: Math.floor((rowsBefore + offset) / ROWS_PER_SCREEN) + 1,
     pages: Math.max(1, Math.min(Math.ceil(reachable / ROWS_PER_SCREEN) + (hasMore ? 1 : 0), MAX_SCREENS)),
-    total: isOpenEnded ? null : Math.max(totalElements ?? rowsHeld, last ? 0 : rowsHeld),
+    total: isOpenEnded ? null : Math.max(total ?? rowsHeld, last ? 0 : rowsHeld),
     reachable: isOpenEnded ? null : reachable,
     ...(unreadable > 0 ? { unreadable } : {}),
   };

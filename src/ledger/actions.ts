@@ -4,7 +4,7 @@ import { ACTIONS, type ActionRule, type FieldRule, OTHER_WORDS } from "./action-
 import { type ConfigChange, configChanges } from "./configuration.js";
 import { readable } from "./readable.js";
 import { UNITS, type Value, valueText } from "./units.js";
-import { upgradeSummary } from "./upgrades.js";
+import { scheduleIn, upgradeSummary } from "./upgrades.js";
 
 /** A field of an action with its label, and its value in its unit. */
 export interface Fact {
@@ -63,7 +63,8 @@ const isId = (text: string): boolean => /^[0-9a-f]{64,}$/.test(text);
 function unitOf(path: string, text: string): keyof typeof UNITS {
   if (isParty(text)) return "party";
   if (isId(text)) return "id";
-  return /weight$/i.test(path) ? "weight" : "text";
+  // Other weights are plain factors.
+  return /rewardWeight$/i.test(path) ? "weight" : "text";
 }
 
 /** Returns the scalars of an action without rules, up to the maximum. */
@@ -204,8 +205,11 @@ function constructorOf(config: unknown, depth = 0): [tag: string | null, value: 
   const innerRecord = toRecord(configRecord.value) ?? {};
   const wrapped = Object.keys(innerRecord).find((key) => /Action$/.test(key));
   if (wrapped !== undefined && depth < MAX_DEPTH) {
-    const [innerTag, innerValue] = constructorOf(innerRecord[wrapped], depth + 1);
-    return [innerTag ?? tag, innerValue];
+    const { [wrapped]: inner, ...besideIt } = innerRecord;
+    const [innerTag, innerValue] = constructorOf(inner, depth + 1);
+    const innerFields = toRecord(innerValue);
+    // A payment's contract is beside its action.
+    return [innerTag ?? tag, innerFields ? { ...besideIt, ...innerFields } : innerValue];
   }
   if (tag !== null) return [tag, configRecord.value];
   const [only, ...more] = Object.keys(configRecord);
@@ -234,7 +238,10 @@ export function toAction(actionConfig: unknown): Action {
   if (changesLicences) return { ...nothing, words, ...licenceChanges(valueRecord.changes) };
   if (isConfiguration) {
     const [before, after] = [toRecord(valueRecord.baseConfig), toRecord(valueRecord.newConfig)];
-    if (after === null || before === null) return { ...nothing, words, gap: after === null ? "new" : "base" };
+    if (after === null) return { ...nothing, words, gap: "new" };
+    // Without the current configuration, nothing says what changes. The time of an upgrade holds whatever it was before.
+    if (before === null)
+      return { ...nothing, words, gap: "base", changes: configChanges({}, scheduleIn(after)) };
     const changes = configChanges(before, after);
     const gap = changes.length === 0 ? "difference" : null;
     return { ...nothing, words, changes, gap, summary: changesSummary(changes) };

@@ -30,6 +30,10 @@ const TIMES: readonly (readonly [name: keyof UpgradeChange, path: RegExp])[] = [
   ["freezeAt", /^nextScheduledLogicalSynchronizerUpgrade\.topologyFreezeTime$/],
 ];
 
+/** Returns the fields of a configuration that schedule an upgrade. */
+export const scheduleIn = (configuration: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(configuration).filter(([name]) => name.startsWith("nextScheduled")));
+
 const timeIn = (value: Value | null): number | null => (value && "time" in value ? value.time : null);
 
 const dayFormat = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });

@@ -4,7 +4,7 @@ import type { ConfigChange } from "../ledger/configuration.js";
 import { type Value, valueText } from "../ledger/units.js";
 import type { VoteRequest } from "../ledger/vote-requests.js";
 import { shortId } from "../text/ids.js";
-import { bold, idCode, type Markdown, md, timestampWithAge } from "../text/markdown.js";
+import { bold, idCode, type Markdown, md, timestamp, timestampWithAge } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { address } from "./addresses.js";
 import { jsonFile } from "./json-file.js";
@@ -23,11 +23,12 @@ function shownValue(value: Value, names: Names): Markdown {
 }
 
 function changeLine({ label, from, to }: ConfigChange, names: Names): Markdown {
-  const text = (value: Value) => cut(valueText(value, names.called), 80);
-  const newText = to === null ? md`removed` : bold(text(to));
+  const shown = (value: Value): Markdown =>
+    "time" in value ? timestamp(value.time, "f") : md`${cut(valueText(value, names.called), 80)}`;
+  const newText = to === null ? md`removed` : bold(shown(to));
   return from === null
     ? md`${cut(label, 100)}: ${newText} (new)`
-    : md`${cut(label, 100)}: ${text(from)} → ${newText}`;
+    : md`${cut(label, 100)}: ${shown(from)} → ${newText}`;
 }
 
 const GAPS: Readonly<Record<NonNullable<Action["gap"]>, string>> = {

@@ -1,5 +1,5 @@
 import type { Names } from "../directory/names.js";
-import { openUndocumentedSlice, readPages, type Slice } from "../explorer/paging.js";
+import { readPages, type Slice } from "../explorer/paging.js";
 import type { VoteRequestListItem } from "../explorer/schema/governance.js";
 import type { Explorer, Reading } from "../explorer/service.js";
 import { PHASE_WORDS, standingOf } from "../ledger/vote-phase.js";
@@ -103,9 +103,11 @@ function ordered(
   judging: Judging,
 ): readonly VoteRequestListItem[] {
   if (status === "open") return byDeadline(ownRows, judging);
+  // The API does not document the order of its answer.
+  const newestFirst = ownRows.toSorted((a, b) => (b.createdAt ?? 0) - (a.createdAt ?? 0));
   return status === "first"
-    ? [...byDeadline(ownRows, judging), ...ownRows.filter((each) => !isOpen(each, judging.now))]
-    : ownRows;
+    ? [...byDeadline(ownRows, judging), ...newestFirst.filter((each) => !isOpen(each, judging.now))]
+    : newestFirst;
 }
 
 /** Returns the menus that lead to the other lists. */
@@ -146,15 +148,16 @@ async function readList(
   parameters: ProposalListParameters,
   judging: Judging,
 ): Promise<Reading<Slice<VoteRequestListItem>> & { readonly unread: number; readonly searched?: number }> {
-  const { status, kind, page } = parameters;
-  const loadPage = (at: { page: number; size: number }) => explorer.voteRequests(at);
-  if (status === "all" && kind === "any")
-    return { ...(await openUndocumentedSlice("voteRequests", loadPage, page)), unread: 0 };
-  const reading = await readPages("voteRequests", loadPage, (rows) => rows.length >= MAX_ROWS, MAX_PAGES);
+  const reading = await readPages(
+    "voteRequests",
+    (at) => explorer.voteRequests(at),
+    (rows) => rows.length >= MAX_ROWS,
+    MAX_PAGES,
+  );
   const { rows, unread } = chosenOf(reading.data.slice(0, MAX_ROWS), parameters, judging);
   const isCut = reading.isCut || reading.data.length > MAX_ROWS;
   const searched = isCut ? { searched: Math.min(reading.data.length, MAX_ROWS) } : {};
-  return { ...reading, data: pageOf(rows, page), unread, ...searched };
+  return { ...reading, data: pageOf(rows, parameters.page), unread, ...searched };
 }
 
 /** States how many requests are missing from a list of one kind. */

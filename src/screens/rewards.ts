@@ -12,6 +12,7 @@ import {
   coins,
   countedWords,
   fixed,
+  grouped,
   join,
   type Markdown,
   md,
@@ -28,8 +29,12 @@ const KINDS = [
   ["super validator", "inputSvRewardAmount"],
 ] as const;
 
+/** True if the explorer gives at least one of a reward's amounts. */
+const isKnown = (reward: Reward): boolean => KINDS.some(([, key]) => reward[key] !== null);
+
 /** Formats a reward's amounts that are not zero, each with its kind. */
 function amountsOf(reward: Reward): Markdown {
+  if (!isKnown(reward)) return md`amount unknown`;
   const amounts = KINDS.flatMap(([kind, key]) =>
     reward[key] === null || toDecimal(reward[key]) === "0"
       ? []
@@ -54,6 +59,7 @@ async function sumFields(explorer: Explorer, id: string, price: string | null): 
   if (!readPrice || readPrice.problem) return [{ name: "Total", value: md`couldn't be read right now` }];
   const { data: all, complete } = readPrice;
   if (all.length === 0) return [];
+  const unknownCount = all.filter((reward) => !isKnown(reward)).length;
   const oldestReward = Math.min(...all.map(({ createdAt }) => createdAt ?? Number.POSITIVE_INFINITY));
   const sums = KINDS.map(([kind, key]) => [kind, sumOf(all.map((reward) => reward[key]))] as const);
   const total = sumOf(sums.map(([, sum]) => sum));
@@ -63,19 +69,19 @@ async function sumFields(explorer: Explorer, id: string, price: string | null): 
       complete
         ? md`all ${countedWords(all.length, "reward")}`
         : md`the newest ${countedWords(all.length, "reward")}`,
+      unknownCount > 0 && md`${grouped(unknownCount)} of unknown amount`,
       Number.isFinite(oldestReward) && md`since ${timestamp(oldestReward, "f")}`,
       usd && AT_CURRENT_PRICE,
     ],
     ", ",
   );
-  const isKnown = all.some((reward) => KINDS.some(([, key]) => reward[key] !== null));
   const sumParts = sums.filter(([, sum]) => sum !== "0").map(([kind, sum]) => md`${coins(sum, 4)} ${kind}`);
   return [
     {
       name: "Total",
       value: join(
         [
-          isKnown ? join([bold(coins(total, 4)), usd && md`(${usd})`], " ") : md`unknown`,
+          unknownCount < all.length ? join([bold(coins(total, 4)), usd && md`(${usd})`], " ") : md`unknown`,
           sumParts.length > 1 && join(sumParts, " · "),
           md`-# ${period}`,
         ],
@@ -101,7 +107,7 @@ export const rewards: Screen<"rewards"> = async ({ id, page }, { explorer, direc
             [
               timestamp(each.createdAt, "f"),
               bold(amountsOf(each)),
-              usdOf(sumOf(KINDS.map(([, key]) => each[key])), price),
+              isKnown(each) && usdOf(sumOf(KINDS.map(([, key]) => each[key])), price),
             ],
             " · ",
           ),

@@ -106,6 +106,24 @@ describe("an action", () => {
       ["For whom: Delta Labs", "How much deep: 3"],
     ],
     [
+      dso("SRARC_DoSomethingNew", { activityWeight: "1.5", newRewardWeight: "15000" }),
+      "Do Something New",
+      null,
+      ["Activity weight: 1.5", "New reward weight: 1.5"],
+    ],
+    [
+      {
+        tag: "ARC_AnsEntryContext",
+        value: {
+          ansEntryContextCid: "00ab",
+          ansEntryContextAction: { tag: "ANSRARC_RejectEntryInitialPayment", value: { paymentCid: "00cd" } },
+        },
+      },
+      "Reject Name Payment",
+      null,
+      ["Name (contract): 00ab", "Payment (contract): 00cd"],
+    ],
+    [
       dso("SRARC_ModifyValidatorLicenses", {
         changes: [
           { tag: "VLC_ChangeWeight", value: { validator: DELTA, newWeight: "20000" } },

@@ -16,7 +16,7 @@ const logical = (upgrade: number, freeze: number) => ({
 const older = (hours: number) => ({
   nextScheduledSynchronizerUpgrade: { time: iso(hours), migrationId: "5" },
 });
-const changeBy = (baseConfig: object, newConfig: object) =>
+const changeBy = (baseConfig: object | null, newConfig: object) =>
   upgradeIn(toAction({ tag: "SRARC_SetConfig", value: { baseConfig, newConfig } }));
 const at = (hours: number) => NOON + hours * HOUR;
 
@@ -26,6 +26,8 @@ it.each([
   ["moves its time", logical(3, 1), logical(5, 1), { upgradeAt: at(5) }],
   ["removes it", logical(3, 1), {}, { upgradeAt: null, freezeAt: null }],
   ["replaces the older kind", older(3), logical(5, 1), { upgradeAt: at(5), freezeAt: at(1) }],
+  ["states it without the current configuration", null, logical(3, 1), { upgradeAt: at(3), freezeAt: at(1) }],
+  ["states none, without the current configuration", null, { maxTextLength: "2" }, null],
   ["changes something else", { maxTextLength: "1" }, { maxTextLength: "2" }, null],
 ] as const)("knows how a vote request that %s changes the upgrade", (_, before, after, change) => {
   expect(changeBy(before, after)).toEqual(change);

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from "vitest";
 import { createDirectory, type Directory } from "../../src/directory/directory.js";
-import { directoryStandings } from "../../src/screens/validators.js";
+import { directoryStandings, disagreement } from "../../src/screens/validators.js";
 import { HOUR, MINUTE } from "../../src/util/units.js";
 
 const NOON = Date.UTC(2026, 10, 26, 12);
@@ -35,4 +35,16 @@ it("a stored validator may be newer than the list with which it was stored", asy
   expect(standingOf("a")).toBe("reporting");
   // Its time comes from a wrong clock.
   expect(standingOf("b")).toBe("unknown");
+});
+
+it.each([
+  ["reporting", true, ""],
+  ["reporting", false, "the explorer calls it inactive"],
+  ["late", true, ""],
+  ["late", false, "the explorer calls it inactive"],
+  ["silent", true, "the explorer calls it active"],
+  ["silent", false, ""],
+  ["silent", null, ""],
+] as const)("a validator that is %s, which the explorer calls active: %s", (standing, active, words) => {
+  expect(disagreement(standing, active)).toBe(words);
 });

@@ -118,6 +118,16 @@ describe("openSlice", () => {
       { total: 100, reachable: 100, pages: 10 },
     ],
     [
+      "a total that includes the rows that it sent twice",
+      { totalElements: 101, sent: 101, last: true },
+      { total: 100, reachable: 100, pages: 10 },
+    ],
+    [
+      "a total that includes a row that cannot be read",
+      { totalElements: 101, sent: 101, unreadable: 1, last: true },
+      { total: 101, reachable: 100, pages: 10 },
+    ],
+    [
       "a total below the returned rows",
       { totalElements: 40, last: null },
       { total: 100, reachable: 100, pages: 10 },

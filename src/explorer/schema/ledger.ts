@@ -16,6 +16,7 @@ import {
   undocumented,
   url,
 } from "./fields.js";
+import { coinPrice } from "./network.js";
 
 const tokenFields = z.object({
   id: text,
@@ -56,7 +57,7 @@ export const transfer = z.object({
   receivers: partyRefs,
   amount: decimal,
   fee: decimal,
-  amuletPrice: decimal,
+  amuletPrice: coinPrice,
   createdAt: time,
 });
 

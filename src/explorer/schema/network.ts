@@ -34,12 +34,14 @@ export type Dashboard = z.infer<typeof dashboard>;
 /** Maximum plausible price of one CC in USD. */
 const MAX_PRICE = 1e9;
 
+/** Price of one CC in USD. A zero means that the explorer has no data, and becomes null. */
+export const coinPrice = field((value) => {
+  const price = toDecimal(value);
+  return price === null || Number(price) <= 0 || Number(price) > MAX_PRICE ? null : price;
+}, "number");
+
 export const marketPrice = z.object({
-  /** Price of one CC in USD. A zero means that the explorer has no data, and becomes null. */
-  price: field((value) => {
-    const price = toDecimal(value);
-    return price === null || Number(price) <= 0 || Number(price) > MAX_PRICE ? null : price;
-  }, "number"),
+  price: coinPrice,
   change24h: decimal,
   updateTimestamp: time,
 });

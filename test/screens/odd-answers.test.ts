@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Mood } from "../../sandbox/explorer/server.js";
+import { DAY } from "../../src/util/units.js";
+import { type Harness, SMALL, startHarness, textOf } from "../harness.js";
+
+type Row = Readonly<Record<string, unknown>>;
+
+let harness: Harness;
+const ask = async (command: string, given: Record<string, string> = {}) => {
+  const { driver, people, channels } = harness.discord;
+  return textOf(await driver.ask({ user: people.ana, channel: channels.general }, command, given));
+};
+const listOf = (content: readonly Row[]) => ({ content, last: true, totalElements: content.length });
+
+const AMOUNTS = ["inputAppRewardAmount", "inputValidatorRewardAmount", "inputSvRewardAmount"];
+/** Answers that the documentation allows and the sandbox does not give by itself. */
+const mood: Mood = (answer, path) => {
+  if (path.includes("/rewards/")) {
+    const { content } = answer as { readonly content: readonly Row[] };
+    const unknown = Object.fromEntries(AMOUNTS.map((name) => [name, null]));
+    return listOf(content.slice(0, 2).map((each, at) => (at === 0 ? { ...each, ...unknown } : each)));
+  }
+  if (path.endsWith("/transfers")) {
+    const { content } = answer as { readonly content: readonly Row[] };
+    return listOf(content.slice(0, 1).map((each) => ({ ...each, amuletPrice: 0 })));
+  }
+  if (!path.endsWith("/vote-requests")) return answer;
+  const { content } = answer as { readonly content: readonly Row[] };
+  // The oldest first.
+  return listOf(
+    content.map((each, at) => ({
+      ...each,
+      title: `Request ${at}`,
+      status: "Rejected",
+      createdAt: harness.now() - (100 - at) * DAY,
+    })),
+  );
+};
+
+beforeAll(async () => {
+  harness = await startHarness({ explorer: { size: SMALL, lively: false, mood } });
+});
+afterAll(() => harness.close());
+
+it("a reward without amounts is not worth nothing", async () => {
+  const party = harness.explorer.ledger.validators[0]?.party.id ?? "";
+  const answer = await ask("/party rewards", { party });
+  expect(answer).toMatch(/\*\*amount unknown\*\*(?! · \$)/);
+  expect(answer).toContain("all 2 rewards, 1 of unknown amount");
+});
+
+it("a coin's price of zero is none", async () => {
+  expect(await ask("/transfers")).toMatch(/\$\d.* at the current price/);
+});
+
+it("vote requests are listed by age, whatever the explorer's order", async () => {
+  for (const status of ["all", "rejected"]) {
+    const numbers = [...(await ask("/proposals list", { status })).matchAll(/Request (\d+)/g)].map(([, at]) =>
+      Number(at),
+    );
+    expect(numbers.length).toBeGreaterThan(2);
+    expect(numbers).toEqual(numbers.toSorted((a, b) => b - a));
+  }
+});
