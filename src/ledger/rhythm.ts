@@ -31,7 +31,7 @@ export function intervalOf({ gaps, roughGaps = [] }: ReportGaps): number | undef
 }
 
 /** Time without a reading that is too short to hide a report, in ms. */
-const SHORT_PAUSE_MS = 15 * MINUTE;
+export const SHORT_PAUSE_MS = 15 * MINUTE;
 
 /**
  * Adds a gap between two reports.

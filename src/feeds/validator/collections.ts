@@ -58,6 +58,8 @@ const alertSchema = z.discriminatedUnion("kind", [
     /** End of the snooze after which the alert was repeated. */
     toldAgain: timestampSchema.exactOptional(),
     isGone: z.boolean().exactOptional(),
+    /** True if it may have come back before `endedAt`: the explorer could not be read, or the subscription was paused. */
+    isBackEarlier: z.boolean().exactOptional(),
   }),
   z.object({
     kind: z.literal("many"),

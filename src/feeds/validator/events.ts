@@ -19,7 +19,13 @@ const validatorEventSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("worse"), ...alertSchema, level: z.number(), ...laterFields }),
   /** The snooze has ended, and the validator is still silent. */
   z.object({ kind: z.literal("again"), ...alertSchema, until: timestampSchema, ...laterFields }),
-  z.object({ kind: z.literal("back"), ...alertSchema, at: timestampSchema }),
+  /** `isBackEarlier`: see the alert. */
+  z.object({
+    kind: z.literal("back"),
+    ...alertSchema,
+    at: timestampSchema,
+    isBackEarlier: z.boolean().optional(),
+  }),
   /** The explorer no longer lists the validator. */
   z.object({
     kind: z.literal("gone"),

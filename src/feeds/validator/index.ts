@@ -11,9 +11,9 @@ import { movingView } from "../../screens/standstill.js";
 import { headlineOf, type View } from "../../screens/view.js";
 import { formatDuration, roughly, spanWords } from "../../text/durations.js";
 import { countedWords, join, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
-import { pastTime } from "../../util/clock.js";
+import { ageOf, pastTime } from "../../util/clock.js";
 import { PersonError } from "../../util/person-error.js";
-import { DAY } from "../../util/units.js";
+import { DAY, MINUTE } from "../../util/units.js";
 import { alertId, alerts, responses, VALIDATOR_FEED, validatorWatches } from "./collections.js";
 import {
   beginningOf,
@@ -97,6 +97,11 @@ function groupStanding(
   ];
 }
 
+/** Age of the last reading of a validator at which its state counts as unknown, in ms. */
+const UNREAD_MS = 30 * MINUTE;
+
+const unreadWords = (readAt: number): Markdown => md`⚪ not checked since ${timestamp(readAt)}`;
+
 /** Returns the current state of a group: its silent members, and those that no poll has read yet. */
 async function groupNow(
   { state, directory }: NameSources,
@@ -113,6 +118,8 @@ async function groupNow(
   ).length;
   const uncheckedCount = members.filter((party) => !known.has(party)).length;
   if (uncheckedCount === members.length) return md`not checked yet`;
+  const readAt = Math.max(...members.map((party) => known.get(party)?.readAt ?? 0));
+  if (silentCount === 0 && ageOf(readAt, Date.now()) > UNREAD_MS) return unreadWords(readAt);
   const silent =
     silentCount === 0
       ? md`🟢 none of ${members.length} is silent`
@@ -197,6 +204,7 @@ const definition: FeedDefinition = {
     if (!activity) return md`not checked yet`;
     const interval = intervalFor(activity, await readNetworkRhythm(state));
     const { seenAt, readAt } = activity;
+    if (ageOf(readAt, Date.now()) > UNREAD_MS) return unreadWords(readAt);
     const isSilent = judgeReports(seenAt, interval.ms, readAt).standing === "silent";
     const own = judgeReports(seenAt, interval.ms, readAt, chosenAfter(subscription));
     const words = md`last report ${timestamp(seenAt)}; ${rhythmWords(interval)}`;

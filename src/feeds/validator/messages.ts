@@ -23,6 +23,10 @@ import { type Alert, type AlertResponse, isSnoozed } from "./collections.js";
 import { MANY, type ValidatorEvent } from "./events.js";
 
 type ShownSilence = Extract<Alert, { kind: "silent" }>;
+/** When a silence began and ended, as far as that is known. */
+interface SilenceTimes extends Pick<ShownSilence, "since" | "endedAt" | "isGone"> {
+  readonly isBackEarlier?: boolean | undefined;
+}
 type ManySilent = Extract<Alert, { kind: "many" }>;
 type ShownHold = Extract<Alert, { kind: "hold" }>;
 
@@ -121,11 +125,22 @@ function factLines({ activity, interval, contact }: Known): Markdown[] {
 const silentWords = (ms: number): string => spanWords(Math.floor(ms / MINUTE) * MINUTE);
 
 /** Returns the news of a silence in one line. */
-function silenceNews({ since, endedAt, isGone }: ShownSilence, name: string, now: number): Markdown {
+function silenceNews(
+  { since, endedAt, isGone, isBackEarlier }: SilenceTimes,
+  name: string,
+  now: number,
+): Markdown {
   if (isGone) return md`⚪ No longer listed: ${name}`;
-  if (endedAt !== undefined) return md`🟢 Back: ${name}, after ${spanWords(endedAt - since)}`;
+  if (endedAt !== undefined)
+    return md`🟢 Back: ${name}${isBackEarlier ? "" : `, after ${spanWords(endedAt - since)}`}`;
   return md`🔴 ${name}: no report for ${silentWords(now - since)}`;
 }
+
+/** Says how long a validator was silent, as far as that is known. */
+const backLine = ({ since, isBackEarlier }: Pick<SilenceTimes, "since" | "isBackEarlier">, at: number) =>
+  isBackEarlier
+    ? md`Silent since ${timestamp(since, "f")}, and back by ${timestamp(at, "f")}. I didn't see when it came back.`
+    : md`Was silent from ${timestamp(since, "f")} to ${timestamp(at, "f")}.`;
 
 /** Returns the current content of a silence's message. */
 export function silenceView(alert: ShownSilence, known: Known, mark: string): View {
@@ -137,9 +152,7 @@ export function silenceView(alert: ShownSilence, known: Known, mark: string): Vi
     notification: silenceNews(alert, name, known.now),
     tone: isBack ? "good" : openTone,
     body: [
-      isBack
-        ? md`Was silent from ${timestamp(since, "f")} to ${timestamp(endedAt, "f")}.`
-        : md`Last report ${timestampWithAge(since)}`,
+      isBack ? backLine(alert, endedAt) : md`Last report ${timestampWithAge(since)}`,
       ...factLines(known),
       ...responseLines(known, endedAt !== undefined),
     ],
@@ -327,9 +340,15 @@ export function newsView(
       };
     }
     case "back":
-      return news(md`🟢 Back: ${name}, after ${spanWords(event.at - event.since)}`, "good", [
-        md`Seen again ${timestampWithAge(event.at)}. It had been silent since ${timestamp(event.since, "f")}.`,
-      ]);
+      return news(
+        silenceNews({ ...event, endedAt: event.at }, name, event.at),
+        "good",
+        event.isBackEarlier
+          ? [backLine(event, event.at)]
+          : [
+              md`Seen again ${timestampWithAge(event.at)}. It had been silent since ${timestamp(event.since, "f")}.`,
+            ],
+      );
     case "gone":
       return news(md`⚪ No longer listed: ${name}`, "neutral", [
         md`The explorer said so twice, half an hour apart. You'll get no alerts about it until it's listed again.`,

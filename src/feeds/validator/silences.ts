@@ -158,12 +158,16 @@ function followWithin(
   }
 }
 
-/** Applies a verdict to an open alert. */
+/**
+ * Applies a verdict to an open alert.
+ * @param seenAt its newest report
+ * @param isFirst true if that is its first report since the silence
+ */
 export function follow(
   poll: Poll,
   alert: SilentAlert,
   verdict: ReturnType<typeof judge>,
-  seenAt: number,
+  { seenAt, isFirst }: { readonly seenAt: number; readonly isFirst: boolean },
 ): void {
   const { loaded, found, onHold, now } = poll;
   const { channelId, validator, since, subject } = alert;
@@ -171,9 +175,11 @@ export function follow(
   const placeFields = { channelId, validator, since };
   const nextAlert = { ...alert, revision: alert.revision + 1 };
   if (verdict.kind === "back") {
-    found.alerts.set(id, { ...nextAlert, endedAt: seenAt });
+    const earlier = isFirst ? {} : { isBackEarlier: true };
+    found.alerts.set(id, { ...nextAlert, endedAt: seenAt, ...earlier });
     overWithin(poll, alert, seenAt);
-    if (alert.within === undefined) found.events.push({ kind: "back", ...placeFields, at: seenAt });
+    if (alert.within === undefined)
+      found.events.push({ kind: "back", ...placeFields, at: seenAt, ...earlier });
     return;
   }
   const many = alert.within === undefined ? undefined : alertIn(poll, alertId(channelId, alert.within));

@@ -8,14 +8,14 @@ import {
   NETWORK_RHYTHM,
   rhythms,
 } from "../../ledger/network-rhythm.js";
-import { judgeReports, stoppedAfter, USUAL_INTERVAL_MS } from "../../ledger/rhythm.js";
+import { judgeReports, SHORT_PAUSE_MS, stoppedAfter, USUAL_INTERVAL_MS } from "../../ledger/rhythm.js";
 import { isStillOrSettling, readRounds } from "../../ledger/rounds.js";
 import { compareVersions, isVersion, newestCredible, type VersionSurvey } from "../../ledger/versions.js";
 import type { State } from "../../storage/state.js";
 import { ageOf } from "../../util/clock.js";
 import { filterInTurns, inPieces, yieldIfBusy } from "../../util/event-loop.js";
 import { MINUTE } from "../../util/units.js";
-import { alertId, type ValidatorWatch } from "./collections.js";
+import { type Alert, alertId, type ValidatorWatch } from "./collections.js";
 import { behindWhat, dueWarning, isListedAgain, judge, judgeVersion } from "./decide.js";
 import { BEHIND_MS, createExplorerTime } from "./explorer-time.js";
 import { settleHold } from "./holds.js";
@@ -108,6 +108,20 @@ function noteReturn(
   found.events.push({ kind: "listed", channelId: subscription.channelId, validator, since: goneAt });
 }
 
+/** True if a new report of a silent validator must be its first one: no other can have come since the last reading. */
+function isFirstReport(
+  { loaded, now }: Poll,
+  { validator, since }: Extract<Alert, { kind: "silent" }>,
+  intervalMs: number,
+): boolean {
+  const before = loaded.activity.get(validator);
+  return (
+    before !== undefined &&
+    before.seenAt <= since &&
+    ageOf(before.readAt, now) <= Math.max(intervalMs, SHORT_PAUSE_MS)
+  );
+}
+
 /** Applies a reading to one subscription. Returns its new state. */
 async function settle(
   poll: Poll,
@@ -135,7 +149,7 @@ async function settle(
     onHold: !mayCall,
     asOf: listedUntil,
   });
-  if (openOne) follow(poll, openOne, verdict, seenAt);
+  if (openOne) follow(poll, openOne, verdict, { seenAt, isFirst: isFirstReport(poll, openOne, ownMs) });
   if (verdict.kind === "silent") await callSilent(poll, each, activity, verdict.level, afterMs);
   const nextWatch: ValidatorWatch = {
     ...rest,

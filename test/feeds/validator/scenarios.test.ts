@@ -44,6 +44,30 @@ describe("a validator that dies", () => {
   });
 });
 
+it.each([
+  ["has reported for the first time", 0, undefined],
+  ["may have reported before, because the explorer could not be read", 5 * HOUR, true],
+])("tells that a validator is back that %s", async (_, unreadMs, isBackEarlier) => {
+  const back = START + 8 * HOUR;
+  let clock = START;
+  const events = await play(
+    {
+      validators: 30,
+      watched: [3],
+      lastReport(number, now) {
+        clock = now;
+        const isDown = number === 3 && now > DEATH && now < back;
+        return hourly(number, isDown ? DEATH : now);
+      },
+      isFailing: (path) => path.includes("/validators") && clock > back - MINUTE && clock < back + unreadMs,
+    },
+    15 * HOUR,
+  );
+  expect(events.flatMap((each) => (each.kind === "back" ? [each.isBackEarlier] : []))).toEqual([
+    isBackEarlier,
+  ]);
+});
+
 it("tells of low traffic beside watched validators whose report times are wrong", async () => {
   const events = await play(
     {

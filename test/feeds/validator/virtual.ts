@@ -1,6 +1,7 @@
 import { Refused, type SandboxExplorer, startSandboxExplorer } from "../../../sandbox/explorer/server.js";
 import { draftOf } from "../../../src/delivery/feed.js";
 import { createJanitor } from "../../../src/delivery/janitor.js";
+import { ExplorerError } from "../../../src/explorer/errors.js";
 import type { ValidatorEvent } from "../../../src/feeds/validator/events.js";
 import { validator } from "../../../src/feeds/validator/index.js";
 import { createValidatorWatch } from "../../../src/feeds/validator/watch.js";
@@ -80,10 +81,15 @@ export async function play(scenario: Scenario, forMs: number): Promise<(Validato
     for (const each of sandbox.ledger.validators)
       each.lastActiveAt = scenario.lastReport(parties.indexOf(each.party.id), now);
     await readRound(true);
-    for await (const { writes = [], ended = [], events: news = [] } of poll(subscribers)) {
-      const endings = await janitor.endSubjects(validator.collections ?? [], ended);
-      await state.commit([...writes, ...endings]);
-      for (const event of news) events.push({ ...(event as ValidatorEvent), at: now });
+    try {
+      for await (const { writes = [], ended = [], events: news = [] } of poll(subscribers)) {
+        const endings = await janitor.endSubjects(validator.collections ?? [], ended);
+        await state.commit([...writes, ...endings]);
+        for (const event of news) events.push({ ...(event as ValidatorEvent), at: now });
+      }
+    } catch (error) {
+      // The next poll tries again.
+      if (!(error instanceof ExplorerError)) throw error;
     }
   }
   await sandbox.close();
