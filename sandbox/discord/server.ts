@@ -63,6 +63,8 @@ export async function startSandboxDiscord(options: SandboxDiscordOptions = {}): 
     onRequest: (method, path) => requests.push({ method, path }),
   });
   const server = createServer((request, response) => router.lookup(request, response));
+  // As long as Discord's. On a busy machine, a client often sends into a connection that closes after five seconds.
+  server.keepAliveTimeout = 60_000;
   server.on("upgrade", (request, socket, head) => gateway.upgrade(request, socket, head));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;

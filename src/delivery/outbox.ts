@@ -185,7 +185,9 @@ export function createOutbox(context: OutboxContext): Outbox {
     });
   }
 
+  let rereads = 0;
   function reread(): void {
+    rereads += 1;
     loadWaiting = lazy(readPending);
     wake();
   }
@@ -202,7 +204,6 @@ export function createOutbox(context: OutboxContext): Outbox {
   let unpacking: Promise<void> = Promise.resolve();
   const unpackAll = async (committed: readonly Bundle[]) => {
     for (const bundle of committed) {
-      if (stopping.signal.aborted) return;
       if (await unpack(bundleId(bundle), bundle)) await release(deliveriesIn(bundle));
     }
   };
@@ -216,8 +217,10 @@ export function createOutbox(context: OutboxContext): Outbox {
       return {
         writes: [...addAll(deliveries), ...others.map((each) => bundles.add(bundleId(each), each))],
         release() {
+          const readBefore = rereads;
           unpacking = unpacking
-            .then(() => release(deliveries))
+            // After a reread they are known, and may have been sent already.
+            .then(() => (rereads === readBefore ? release(deliveries) : undefined))
             .then(() => unpackAll(others))
             // What could not be written or read now is read with the others later.
             .catch(reread);

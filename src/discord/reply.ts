@@ -1,6 +1,7 @@
 import {
   type ButtonInteraction,
   type ChatInputCommandInteraction,
+  DiscordAPIError,
   MessageFlags,
   type ModalSubmitInteraction,
   type StringSelectMenuInteraction,
@@ -38,10 +39,24 @@ function updatable(interaction: Answerable) {
   return interaction.isModalSubmit() && interaction.isFromMessage() ? interaction : undefined;
 }
 
+/** Sends a response, and once more if the connection breaks. The first one may have arrived: Discord then refuses the second. */
+async function sendDespiteBreaks(send: () => Promise<unknown>): Promise<void> {
+  try {
+    await send();
+  } catch (error) {
+    if (error instanceof DiscordAPIError) throw error;
+    await send().catch((secondError: unknown) => {
+      if (!hasCode(secondError, DISCORD.alreadyAcknowledged)) throw secondError;
+    });
+  }
+}
+
 async function defer(interaction: Answerable, target: AnswerTarget): Promise<void> {
   const message = target === "update" ? updatable(interaction) : undefined;
-  if (message) await message.deferUpdate();
-  else await interaction.deferReply(target === "private" ? { flags: MessageFlags.Ephemeral } : {});
+  const flags = target === "private" ? { flags: MessageFlags.Ephemeral as const } : {};
+  await sendDespiteBreaks(() => (message ? message.deferUpdate() : interaction.deferReply(flags)));
+  // discord.js does not know it if only the refused one was answered.
+  interaction.deferred = true;
 }
 
 async function sendReply(
@@ -69,9 +84,9 @@ async function sendReply(
 async function sayPrivately(interaction: Answerable, target: AnswerTarget, content: string): Promise<void> {
   const sentence = { content, allowedMentions: { parse: [] } };
   if (!interaction.deferred) {
-    await interaction.reply({ ...sentence, flags: MessageFlags.Ephemeral });
+    await sendDespiteBreaks(() => interaction.reply({ ...sentence, flags: MessageFlags.Ephemeral }));
   } else if (target === "private") {
-    await interaction.editReply(sentence);
+    await sendDespiteBreaks(() => interaction.editReply(sentence));
   } else {
     // A public deferral cannot become private in place.
     if (target === "public") await interaction.deleteReply();
@@ -103,15 +118,18 @@ export async function answerInteraction(
   }
   // Sending reads the files in full. Yield first, because creating them has already used this turn of the event loop.
   await yieldFor(result.value.files.reduce((sum, { attachment }) => sum + attachment.length, 0));
+  const payload = result.value;
   try {
-    await sendReply(interaction, target, result.value);
+    await sendDespiteBreaks(() => sendReply(interaction, target, payload));
   } catch (error) {
     if (isTooLate(error) || hasCode(error, DISCORD.alreadyAcknowledged)) throw error;
-    try {
-      // Discord rejects more picture URLs than it documents, so try again without pictures.
-      await sendReply(interaction, target, withoutPictures(result.value));
-    } catch {
-      await sayPrivately(interaction, target, explain(error));
-    }
+    // Discord rejects more picture URLs than it documents, so try again without pictures.
+    const isSent =
+      error instanceof DiscordAPIError &&
+      (await sendReply(interaction, target, withoutPictures(payload)).then(
+        () => true,
+        () => false,
+      ));
+    if (!isSent) await sayPrivately(interaction, target, explain(error));
   }
 }

@@ -20,6 +20,30 @@ it("asks the person to try again if Discord's connection breaks twice while it a
   expect(harness.bot().output()).not.toContain("Unexpected error");
 });
 
+it.each(["lost", "reset"] as const)(
+  "answers late although the response that defers it is %s",
+  async (error) => {
+    const { discord, explorer } = harness;
+    const here = { user: discord.people.ana, channel: discord.channels.general };
+    const [command, path] = error === "lost" ? ["/transfers", /transfers/] : ["/update list", /updates/];
+    explorer.injectFault({ kind: "slow", ms: 2_300 }, { path, times: 1 });
+    discord.trap({ method: "POST", path: /^\/interactions\/.*\/callback$/, error, times: 1 });
+    const typed = discord.driver.type(here, command);
+    const answer = await discord.driver.answered(typed);
+    expect(answer.embeds).toHaveLength(1);
+    expect(typed.thinking).toBe(false);
+  },
+);
+
+it("keeps a picture although Discord's connection breaks once while it is sent", async () => {
+  const { discord } = harness;
+  const here = { user: discord.people.ana, channel: discord.channels.general };
+  const picture = async () => (await discord.driver.ask(here, "/validator versions")).attachments;
+  await expect.poll(picture).toHaveLength(1);
+  discord.trap({ method: "POST", path: /^\/interactions\/.*\/callback$/, error: "reset", times: 1 });
+  expect(await picture()).toHaveLength(1);
+});
+
 it("says so if Discord answers a command's own requests with an error", async () => {
   const { discord } = harness;
   const here = { user: discord.people.ben, channel: discord.channels.general };
