@@ -91,7 +91,10 @@ export function createDeliver(context: DeliverContext) {
     const subjects = feed.subjectsOf(event);
     const beginsSubject = feed.begins(event) && subjects.length > 0;
     const beginsOne = beginsSubject && subjects.length === 1;
-    const todo = sent.gone ? [] : followUps(subscription, beginsOne);
+    // A message in a thread cannot be published.
+    const todo = sent.gone
+      ? []
+      : followUps({ ...subscription, publish: subscription.publish && sent.in === channelId }, beginsOne);
     const commonFields = {
       feed: feed.definition.name,
       channelId,

@@ -1,10 +1,22 @@
 import { inPieces } from "../util/event-loop.js";
-import { type Bundle, type Delivery, deliveryId, type FanOut } from "./collections.js";
+import { type Bundle, type Delivery, deliveryId, type FanOut, type Subscription } from "./collections.js";
 import { type Feed, hasTopic } from "./feed.js";
 import type { Listeners } from "./listeners.js";
 
 /** Maximum number of deliveries that one commit writes. SQLite blocks the process for about 10 ms meanwhile. */
 export const BUNDLE = 200;
+
+/** Sorts subscriptions so that servers take turns: one with hundreds of channels must not be served before all others. */
+function inTurns(subscriptions: readonly Subscription[]): readonly Subscription[] {
+  const counts = new Map<string, number>();
+  const placed = subscriptions.map((each) => {
+    const owner = each.guildId ?? each.channelId;
+    const turn = counts.get(owner) ?? 0;
+    counts.set(owner, turn + 1);
+    return { each, turn };
+  });
+  return placed.sort((a, b) => a.turn - b.turn).map(({ each }) => each);
+}
 
 /**
  * Returns the channels that each event goes to.
@@ -23,20 +35,25 @@ export async function fanOut(
   for (const event of events) {
     const eventId = feed.idOf(event);
     const only = feed.channelOf?.(event);
-    const channels = new Map<string, FanOut["channels"][number]>();
+    const wanting = new Map<string, Subscription>();
     for await (const piece of inPieces(only === undefined ? all : (byChannel.get(only) ?? [])))
       for (const subscription of piece) {
-        const { channelId, subject } = subscription;
+        const { channelId } = subscription;
         const isOn = hasTopic(subscription, definition, feed.topicOf(event));
         if (!isOn || !feed.wants(subscription, event)) continue;
-        const shared = channels.get(channelId);
+        const shared = wanting.get(channelId);
         const id = deliveryId(name, eventId, channelId);
         // If several of the channel's subscriptions want the event, it is delivered once for the channel.
-        if (shared) channels.set(channelId, { ...shared, subject: null });
-        else if (!known.has(id)) channels.set(channelId, { channelId, subject, order: nextOrder() });
+        if (shared) wanting.set(channelId, { ...shared, subject: null });
+        else if (!known.has(id)) wanting.set(channelId, subscription);
         known.add(id);
       }
-    fanOuts.push({ feed: name, eventId, event, at: now(), channels: [...channels.values()] });
+    const channels = inTurns([...wanting.values()]).map(({ channelId, subject }) => ({
+      channelId,
+      subject,
+      order: nextOrder(),
+    }));
+    fanOuts.push({ feed: name, eventId, event, at: now(), channels });
   }
   return fanOuts;
 }

@@ -290,7 +290,11 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
       const serve = async () => {
         for (let channelChores = channels.shift(); channelChores; channelChores = channels.shift())
           try {
-            for (const { work } of finals(channelChores)) await work();
+            for (const { work } of finals(channelChores)) {
+              // Edits that wait for their turn would keep this process from competing for the lease again.
+              if (lease.validUntil() <= now()) return;
+              await work();
+            }
           } catch (error) {
             failures.push(error);
           }

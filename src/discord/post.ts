@@ -241,9 +241,11 @@ export async function findPostByMark(
   const activeThreads = (await rest.get(Routes.guildActiveThreads(guildId))) as {
     threads: APIThreadChannel[];
   };
-  const archived = (await rest.get(Routes.channelThreads(forumId, "public"))) as {
-    threads: APIThreadChannel[];
-  };
+  const archived = (await rest.get(Routes.channelThreads(forumId, "public")).catch((error: unknown) => {
+    // Without Read Message History, only active posts are found. A new one is among them.
+    if (hasCode(error, DISCORD.missingPermissions)) return { threads: [] };
+    throw error;
+  })) as { threads: APIThreadChannel[] };
   const least = BigInt(snowflakeAt(since));
   const posts = [...activeThreads.threads, ...archived.threads].filter(
     (each) => each.parent_id === forumId && BigInt(each.id) >= least,

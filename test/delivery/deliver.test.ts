@@ -294,3 +294,44 @@ it("sends an event to more channels than one commit writes, once and in order, a
   await expect.poll(async () => (await before.state.open(pendingDeliveries).list()).size).toBe(0);
   expect(await bundles()).toBe(0);
 });
+
+it("publishes no message that it sends to a thread", async () => {
+  channel = discord.world.addChannel({ type: 5, guild_id: discord.guild.id, name: "news" });
+  channelId = channel.id;
+  const { subscribe, publish, note, upkeep } = deliveryOf({ begins: () => false });
+  await subscribe("a", { publish: true, thread: true });
+  const thread = discord.world.addChannel({
+    type: 10,
+    guild_id: discord.guild.id,
+    name: "t",
+    parent_id: channelId,
+  });
+  await note({ threadId: thread.id });
+  (await publish("one"))();
+  await expect.poll(() => discord.world.read(thread)).toHaveLength(1);
+  await settled();
+  await upkeep.run();
+  expect(
+    discord.requests.filter(({ path }) => path.includes(channelId) && path.endsWith("/crosspost")),
+  ).toEqual([]);
+});
+
+it("posts again in a forum whose archived posts it may not list, if an answer was lost before the post", async () => {
+  const forum = discord.world.addChannel({ type: 15, guild_id: discord.guild.id, name: "forum" });
+  channelId = forum.id;
+  const { subscribe, publish, subscriptions } = deliveryOf({});
+  await subscribe("a", { forum: true });
+  discord.trap({ method: "POST", path: /threads$/, times: 1, error: "reset" });
+  const error = new DiscordError(403, 50_013, "Missing Permissions");
+  discord.trap({ method: "GET", path: /archived/, times: 1, error });
+  (await publish("one"))();
+  const posts = () => [...discord.world.channels.values()].filter((each) => each.parent_id === forum.id);
+  await expect
+    .poll(() => {
+      now += 600_000;
+      outbox.wake();
+      return posts();
+    })
+    .toHaveLength(1);
+  expect(await subscriptions.health(channelId)).not.toHaveProperty("paused");
+});

@@ -72,3 +72,20 @@ it("goes to each channel once, for all of its subscriptions if several want the 
     ["low@1", []],
   ]);
 });
+
+it("lets servers take turns, and people with private alerts, too", async () => {
+  const { definition } = tidesFrom("not read");
+  const feed: Parameters<typeof fanOut>[0] = {
+    definition,
+    idOf: String,
+    topicOf: () => "rises",
+    wants: () => true,
+  };
+  const servers = [...Array<string>(4).fill("large"), "small", "small", null, null];
+  const all = servers.map((guildId, at) => ({ ...draftOf(definition, String(at)), subject: null, guildId }));
+  let order = 0;
+  const counted = { nextOrder: () => ++order, now: () => 9 };
+  const [sent] = await fanOut(feed, ["high"], { all, byChannel: new Map() }, counted);
+  expect(sent?.channels.map(({ channelId }) => channelId)).toEqual(["0", "4", "6", "7", "1", "5", "2", "3"]);
+  expect(sent?.channels.map((each) => each.order)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+});
