@@ -120,7 +120,8 @@ async function checkRoom({ networks, id }: Network, userId: string, feed: string
 
 /**
  * Starts a watch, or changes the existing watch of the same thing. It opens the person's direct messages and sends a confirmation,
- * so that a refusal shows up now and not with the first alert.
+ * so that a refusal shows up now and not with the first alert. If Discord refuses it, nothing has changed. It is sent after the
+ * limit was checked, because it promises alerts.
  * @throws {PersonError} if they already have the maximum number of watches, or do not accept direct messages
  */
 export async function startWatch(
@@ -128,7 +129,7 @@ export async function startWatch(
   services: Network,
   { watchable, subject: wanted, settingsOf }: WantedWatch,
 ): Promise<MessagePayload> {
-  const { subscriptions, state, rest, renderer } = services;
+  const { subscriptions, janitor, state, rest, renderer } = services;
   const { feed, watch } = watchable;
   const deps = answerDeps(person, services);
   // A bad value is told before anything is asked or sent.
@@ -140,7 +141,8 @@ export async function startWatch(
   const knownPerson = await state.open(watchers).get(userId);
   const channelId = knownPerson?.channelId ?? (await openDirectMessages(rest, userId));
   const key = { channelId, feed: feed.name, subject };
-  return untilSaved(async () => {
+  const health = await subscriptions.health(channelId);
+  const { existing, subscription, messageLines } = await untilSaved(async () => {
     const existing = await subscriptions.get(key);
     // A watch that is set again is neither paused nor snoozed.
     const { snoozedUntil, isPaused, ...settings } = { ...existing, ...settingsOf(existing) };
@@ -153,20 +155,35 @@ export async function startWatch(
       ...(await feed.standing(deps, subscription)),
       md`-# Pause or remove your watches in \`/watch list\`.`,
     ];
-    const firstMessage = say(services, md`🔔 Your alerts will arrive here`, messageLines, "neutral");
-    // Discord sends it once, even if this is repeated, because its nonce is the interaction's id.
-    await writeDirectly(rest, channelId, firstMessage, person.id);
     await saveSubscription(services, subscription, {
       replaces: { key, version: existing },
       more: [state.open(watchers).put(userId, { channelId }), subscriptions.healthWrite(channelId, {})],
       checkRoom: hasRoom,
     });
-    return renderer.message({
-      title: existing ? md`Watch changed` : md`Watching`,
-      tone: "good",
-      body: [...messageLines, md`I've sent you a DM. Alerts will arrive there.`],
-      readings: [],
-    });
+    return { existing, subscription, messageLines };
+  });
+  const firstMessage = say(services, md`🔔 Your alerts will arrive here`, messageLines, "neutral");
+  const isSent = await writeDirectly(rest, channelId, firstMessage, person.id).then(
+    () => true,
+    async (error: unknown) => {
+      // Discord may only be slow: a person may get five messages in five seconds.
+      if (!(error instanceof PersonError)) return false;
+      if (existing) await state.commit(subscriptions.writes(existing, subscription));
+      else await janitor.removeSubscription(subscription);
+      if (health.paused) await subscriptions.setHealth(channelId, health);
+      throw error;
+    },
+  );
+  return renderer.message({
+    title: existing ? md`Watch changed` : md`Watching`,
+    tone: "good",
+    body: [
+      ...messageLines,
+      isSent
+        ? md`I've sent you a DM. Alerts will arrive there.`
+        : md`Alerts will arrive as DMs. I couldn't send you one just now.`,
+    ],
+    readings: [],
   });
 }
 

@@ -91,6 +91,22 @@ export async function lackedIn(
   ];
 }
 
+/** True if the bot can post in a channel of a server. @throws {Error} if Discord cannot be asked */
+export async function mayPost(
+  rest: REST,
+  botId: string,
+  guildId: string,
+  channelId: string,
+): Promise<boolean> {
+  try {
+    const place = await readPlace(rest, guildId, channelId);
+    return (await lackedIn(rest, botId, place, { roleId: null, thread: false, needs: [] })).length === 0;
+  } catch (error) {
+    if (error instanceof PersonError) return false;
+    throw error;
+  }
+}
+
 /** Returns the same for server-wide permissions, for which a channel's overwrites do not count. */
 const lackedInServer = async (
   rest: REST,

@@ -244,13 +244,22 @@ describe("/watch", () => {
     // Simultaneous commands cannot exceed the limit together, and completion still works at the limit.
     const { driver } = harness.discord;
     const here = { user: people().owner, channel: general() };
+    const promises = () =>
+      world()
+        .read(world().directChannel(here.user))
+        .filter((each) => /Your alerts will arrive/.test(textOf(each)));
+    const before = promises().length;
+    // Discord allows five messages in five seconds, so that most of the promises are late.
+    harness.discord.limits.enforced = true;
     const answers = await Promise.all(
       Array.from({ length: 45 }, (_, at) =>
         ask("/watch price", { when: "below", value: `0.0${10 + at}` }, here.user),
       ),
     );
     expect(answers.filter(({ content }) => content.includes("which is the maximum"))).toHaveLength(25);
+    harness.discord.limits.enforced = false;
     expect(textOf(await ask("/watch list", {}, here.user))).toContain("20 of 20");
+    expect(promises().length - before).toBeLessThanOrEqual(20);
     expect(await driver.complete(here, "/watch test", "watch", { watch: "" })).toHaveLength(20);
     await ask("/watch forget", {}, here.user);
     expect(world().refusals.filter(({ body }) => !/5000[7]|40003/.test(JSON.stringify(body)))).toEqual([]);

@@ -1,8 +1,8 @@
-import type { REST } from "discord.js";
+import { type APIUser, type REST, Routes } from "discord.js";
 import type { Subscription } from "../../delivery/collections.js";
 import { hasTopic, type Mentions } from "../../delivery/feed.js";
 import type { Subscriptions } from "../../delivery/subscriptions.js";
-import { isPingable } from "../../discord/places.js";
+import { isPingable, mayPost } from "../../discord/places.js";
 import { isSameVoter, type MissingVotes } from "../../ledger/votes.js";
 import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
@@ -40,6 +40,16 @@ interface MentionDeps {
   readonly rest: REST;
 }
 
+/** Returns the channels in which the bot can post, so that nobody's ping is left to a channel that is gone or closed. */
+async function openOnes(rest: REST, all: readonly Subscription[]): Promise<readonly Subscription[]> {
+  if (all.length < 2) return all;
+  const { id: botId } = (await rest.get(Routes.user())) as APIUser;
+  const checks = all.map(({ guildId, channelId }) => mayPost(rest, botId, guildId ?? "", channelId));
+  const isOpen = await Promise.all(checks);
+  const postable = all.filter((_, at) => isOpen[at]);
+  return postable.length > 0 ? postable : all;
+}
+
 /**
  * Returns the representatives that a reminder pings in a channel: those of super validators that have not
  * voted. If several channels of a server ping for the same reminder, each representative is pinged in only
@@ -64,8 +74,7 @@ export async function mentionsFor(
   const subscribed = (await subscriptions.activeIn(guildId, feed)).filter(
     (each) => mayPing(each) && dueTogether.some((other) => isFor(each, other)),
   );
-  const pinging = subscribed.length > 0 ? subscribed : [recipient];
-
+  const pinging = await openOnes(rest, subscribed.length > 0 ? subscribed : [recipient]);
   const absent = [...(await state.open(representatives).list()).values()].filter(
     (each) => each.guildId === guildId && missing.voters.some((voter) => isSameVoter(voter, each)),
   );

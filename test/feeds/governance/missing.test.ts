@@ -180,7 +180,13 @@ describe("missing votes", () => {
     ledger().closeVoteRequest(request, "Rejected");
 
     const closed = { id: guild.id, type: 0 as const, allow: "0", deny: String(PERMISSION.sendMessages) };
+    const unseen = await open("Motion for a closed channel");
+    await until(second, /New vote request: Motion for a closed channel/);
+    // The bot has not noticed it yet.
     channel.permission_overwrites.push(closed);
+    harness.pass(7 * HOUR);
+    expect((await until(second, /left to vote: Motion for a closed channel/)).pings).toContain("@ana");
+    ledger().closeVoteRequest(unseen, "Rejected");
     const later = await openIn(second, "Motion for the second channel");
     harness.pass(7 * HOUR);
     expect((await until(second, /left to vote: Motion for the second/)).pings).toContain("@ana");
