@@ -5,7 +5,7 @@ import type { Network } from "../../src/networks/network.js";
 import { buttonAddress, defineButton } from "../../src/screens/addresses.js";
 import type { Menu } from "../../src/screens/view.js";
 import type { OwnedSubscription } from "../../src/subscribe/editor.js";
-import { join, type Markdown, md, roleMention } from "../../src/text/markdown.js";
+import { join, type Markdown, md, roleMention, timestamp } from "../../src/text/markdown.js";
 import { capitalized } from "../../src/text/plain.js";
 import { subscriptionMenu } from "../subscribe/menu.js";
 import { headline, serverSubscriptions } from "../subscribe/subscription.js";
@@ -23,13 +23,14 @@ async function rowOf(
   { subscription, feed, of, network }: OwnedSubscription,
   shownBy: Network,
 ): Promise<Markdown> {
-  const { channelId, roleId, isPaused } = subscription;
+  const { channelId, roleId, isPaused, snoozedUntil = 0 } = subscription;
   const label = of.id === shownBy.id ? undefined : (network?.label ?? of.name);
   const { paused, error } = await of.subscriptions.health(channelId);
   const state = () => {
     if (!network) return md`💤 on hold: I no longer cover this network`;
     if (paused) return md`⏸️ paused${error === undefined ? md`` : md`: ${error}`}`;
-    return isPaused ? md`⏸️ paused` : md`▶️ working`;
+    if (isPaused) return md`⏸️ paused`;
+    return snoozedUntil > Date.now() ? md`💤 snoozed until ${timestamp(snoozedUntil, "f")}` : md`▶️ working`;
   };
   return join(
     [

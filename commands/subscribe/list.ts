@@ -1,5 +1,5 @@
 import type { ChatInputCommandInteraction } from "discord.js";
-import type { Health } from "../../src/delivery/collections.js";
+import type { Health, Subscription } from "../../src/delivery/collections.js";
 import type { FeedDefinition } from "../../src/delivery/feed.js";
 import { NETWORK_OPTION } from "../../src/discord/command.js";
 import type { MessagePayload } from "../../src/discord/message.js";
@@ -21,9 +21,14 @@ const PER_PAGE = 8;
 /** Name of the option for the page number. */
 export const PAGE_OPTION = "page";
 
-function healthLines({ deliveredAt, error, erroredAt, paused }: Health, isPaused = false): Markdown[] {
+function healthLines(
+  { deliveredAt, error, erroredAt, paused }: Health,
+  { isPaused = false, snoozedUntil = 0 }: Subscription,
+): Markdown[] {
+  const awake =
+    snoozedUntil > Date.now() ? md`💤 snoozed until ${timestamp(snoozedUntil, "f")}` : md`▶️ active`;
   return [
-    paused || isPaused ? md`⏸️ **paused**. Resume it with \`/subscribe resume\`` : md`▶️ active`,
+    paused || isPaused ? md`⏸️ **paused**. Resume it with \`/subscribe resume\`` : awake,
     md`Last delivery to the channel: ${deliveredAt ? timestamp(deliveredAt) : "none yet"}`,
     ...(error ? [md`Last error in the channel ${erroredAt ? timestamp(erroredAt) : md``}: ${error}`] : []),
   ];
@@ -47,7 +52,7 @@ async function entryOf(
     ...(currentState ? [md`Now: ${currentState}`] : []),
     ...(of.subscriptions.isFixed(subscription) ? [md`${OPERATORS_OWN}`] : []),
     ...(network
-      ? healthLines(await of.subscriptions.health(subscription.channelId), subscription.isPaused)
+      ? healthLines(await of.subscriptions.health(subscription.channelId), subscription)
       : [
           md`💤 **on hold**: I no longer cover ${of.name}. It continues if the bot's operator adds that network again.`,
         ]),

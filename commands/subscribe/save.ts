@@ -124,7 +124,7 @@ async function attempt(
     throw new PersonError(`<#${channel.id}> can't have threads under its messages. Leave out \`thread\`.`);
   // The channel's type may have changed.
   const settings = { ...wanted, publish: wanted.publish && mayPublish, thread: wanted.thread && mayThread };
-  const subject = checked ?? feed.subject?.of?.(settings) ?? key.subject;
+  const subject = checked ?? feed.subject?.of?.(settings, existing) ?? key.subject;
   await check(person, services, place, feed, settings);
   const wantedSubscription: Subscription = {
     ...settings,

@@ -61,8 +61,12 @@ export interface SubjectChoice {
    * subject.
    */
   readonly option?: { readonly name: string; readonly description: string; readonly kinds: readonly Kind[] };
-  /** Converts between a subject and the options that imply it. */
-  of?(settings: Readonly<Record<string, unknown>>): string;
+  /**
+   * Converts between a subject and the options that imply it.
+   * @param before the options before an edit
+   * @throws {PersonError} if the options do not fit together
+   */
+  of?(settings: Readonly<Record<string, unknown>>, before?: Readonly<Record<string, unknown>>): string;
   settings?(subject: string): Readonly<Record<string, unknown>> | undefined;
   /**
    * Returns the subject as it is stored, because a thing may have several ids.

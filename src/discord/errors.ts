@@ -9,7 +9,7 @@ const EXPLORER_SAYS: Readonly<Record<ExplorerProblem, string>> = {
   refused:
     "The explorer isn't accepting this bot's key at the moment. Only the bot's operator can change that. Please try again later.",
   withheld:
-    "This bot can't get that information from the explorer at the moment. If you need it, tell the bot's operator. Everything else works.",
+    "This bot can't get that information from the explorer at the moment. If you need it, tell the bot's operator.",
   rejected: "The explorer doesn't accept that request. Check what you typed.",
   limited: "The explorer is limiting requests at the moment. Please try again in a minute.",
   failing: "The explorer isn't answering at the moment. Please try again in a minute.",

@@ -63,7 +63,7 @@ export function wordsFor(error: unknown): string {
     [DISCORD.cannotWriteToPerson]: "Discord won't let the bot message this person",
     [DISCORD.missingPermissions]: "the bot can't post there. Grant it Send Messages and Embed Links",
     [DISCORD.tagRequired]: "the forum requires a tag. Subscribe again to set one",
-    [DISCORD.unknownTag]: "the posts' tag was deleted. `/subscribe resume` picks another",
+    [DISCORD.unknownTag]: "the posts' tag was deleted. Resume the subscription to pick another",
     [DISCORD.tooManyThreads]: "the server has too many active threads",
     [DISCORD.threadArchived]: "the thread is locked",
   };

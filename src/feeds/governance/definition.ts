@@ -23,7 +23,7 @@ import { DAY } from "../../util/units.js";
 import { representatives, trackedVoteRequests } from "./collections.js";
 import { createMessages } from "./messages.js";
 import { notVotedYet } from "./reminding.js";
-import { options, remindersOf, topics } from "./topics.js";
+import { missingIn, options, remindersOf, topics } from "./topics.js";
 import { neededForTracked, requestKey, toVoteRequest, trackedStanding } from "./tracking.js";
 import { PROGRESS } from "./watch.js";
 
@@ -106,7 +106,17 @@ const voterWatch: WatchChoice = {
   subject: {
     option: { name: "sv", description: "The super validator", kinds: ["voter"] },
     // A button contains the stored subject.
-    check: async (voter) => (voterIn(voter) === undefined ? voterSubject(voter) : voter),
+    async check(named, { directory, explorer }) {
+      const voter = voterIn(named) ?? named;
+      if (!directory.entry("voter", voter) && directory.named(["voter"], voter).length === 0) {
+        const detail = await ifAnswered(explorer.validator({ validatorId: voter }));
+        if (detail?.data.isSv === false)
+          throw new PersonError(
+            "That isn't a super validator, so it has no votes. Pick one of the suggestions as you type.",
+          );
+      }
+      return voterSubject(voter);
+    },
     nameOf: (subject, { names }) => names.called(voterIn(subject) ?? subject),
   },
   settings: {
@@ -229,9 +239,15 @@ export const definition: FeedDefinition = {
       );
       lines.push(md`🗓️ Calendar: open vote requests appear as server events (set in ${mentions}).`);
     }
+    const isPinging = own.some(
+      (each) => missingIn(each) === "ping" && hasTopic(each, definition, "reminders"),
+    );
+    const who = md`Representatives of ${countedWords(count, "super validator")}`;
     if (count > 0)
       lines.push(
-        md`Representatives of ${countedWords(count, "super validator")} get reminders: \`/voters list\` shows them.`,
+        isPinging
+          ? md`${who} get reminders: \`/voters list\` shows them.`
+          : md`${who} are mapped, but no channel pings them: \`/voters list\` says what is missing.`,
       );
     return lines;
   },

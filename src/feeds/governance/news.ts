@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Names } from "../../directory/names.js";
 import type { MessagePayload, Renderer } from "../../discord/message.js";
 import { toTitle } from "../../ledger/actions.js";
+import { standingOf, type VotePhase } from "../../ledger/vote-phase.js";
 import { outcomeKnown } from "../../ledger/vote-rules.js";
 import type { View } from "../../screens/view.js";
 import { overdueWords, statusTone, tallyLines, tallySuffix } from "../../screens/vote-parts.js";
@@ -24,6 +25,12 @@ type CastVotesEvent = Extract<GovernanceEvent, { kind: "votes" }>;
 
 const VOTE_SIGNS = { true: "✅", false: "❌", null: "⚪" } as const;
 const signOf = (vote: boolean | null): string => VOTE_SIGNS[`${vote}`];
+
+/** What a request without enough votes comes to, once a date has passed. */
+const UNDECIDED: Readonly<Partial<Record<VotePhase, string>>> = {
+  rejected: "it'll be rejected, unless votes change before it's closed.",
+  expired: "it can't be carried out, unless votes change before it's closed.",
+};
 
 /** Maximum number of voters named in a message. */
 const MAX_VOTERS = 6;
@@ -123,17 +130,17 @@ export function createNews(renderer: Renderer, names: Names, now: () => number) 
           body: [next, ...tally],
         };
       }
-      case "undecided":
+      case "undecided": {
+        const { phase } = standingOf(request, event.needed, now());
+        const why = event.isMoreNeeded
+          ? "There are more super validators now, so more votes are needed, and"
+          : "Votes have changed, so";
         return {
           notification: md`↩️ No longer enough ${event.way} votes: ${title} (${event.votes} of about ${event.needed} needed)`,
           tone: "warning",
-          body: [
-            event.isMoreNeeded
-              ? md`There are more super validators now, so more votes are needed, and it's undecided again.`
-              : md`Votes have changed, so it's undecided again.`,
-            ...tally,
-          ],
+          body: [md`${why} ${UNDECIDED[phase] ?? "it's undecided again."}`, ...tally],
         };
+      }
       case "overdue":
         return {
           notification: md`⚠️ Overdue: ${named}`,

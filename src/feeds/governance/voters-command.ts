@@ -91,7 +91,7 @@ async function pingingChannels({ subscriptions }: FeedServices, guildId: string)
 async function pingedLine(services: FeedServices, guildId: string): Promise<Markdown> {
   const channelIds = [...new Set(await pingingChannels(services, guildId))];
   return channelIds.length === 0
-    ? md`⚠️ No channel pings them yet. Pick the governance subscription in \`/setup\`, press Edit, and choose to ping representatives.`
+    ? md`⚠️ No channel pings them yet. Pick the governance subscription in \`/setup\`, press Edit, switch on reminders before deadlines, and choose to ping representatives.`
     : md`-# While the vote is missing, reminders ping them in ${join(channelIds.map(channelMention), ", ")}.`;
 }
 

@@ -93,12 +93,18 @@ export const conditionOf = perObject(
 
 /**
  * Returns the id of a condition. Equal conditions have the same id.
+ * @param before the settings before an edit
  * @throws {PersonError} for a price in percent, or a move in USD
  */
-export function subjectOf(settings: Readonly<Record<string, unknown>>): string {
+export function subjectOf(
+  settings: Readonly<Record<string, unknown>>,
+  before?: Readonly<Record<string, unknown>>,
+): string {
   const { when, value: typed, over } = settings;
   const text = String(typed);
-  if (when === "moves" ? text.startsWith("$") : text.endsWith("%"))
+  // A price that was set without a unit is no percentage.
+  const wasPrice = before !== undefined && before.when !== "moves" && before.value === typed;
+  if (when === "moves" ? text.startsWith("$") || wasPrice : text.endsWith("%"))
     throw new PersonError(
       when === "moves"
         ? "For a move, type a percentage, such as `5%`."
@@ -131,7 +137,7 @@ export function conditionWords(subject: string): string {
 }
 
 /** Maximum age of a price by its own timestamp, in ms. */
-const STALE_MS = 15 * MINUTE;
+export const STALE_MS = 15 * MINUTE;
 /** True if a price is plausible. @param last the last plausible price, USD */
 export function isBelievable(
   price: string | null,

@@ -3,6 +3,7 @@ import { type Subscription, subscriptionId } from "../../delivery/collections.js
 import type { Feed, FeedDefinition, SubjectChoice } from "../../delivery/feed.js";
 import type { FeedModule, PollSteps, Subscribers } from "../../delivery/module.js";
 import { SNOOZES, snoozes } from "../../delivery/snoozes.js";
+import type { Answer } from "../../explorer/endpoints.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import type { Explorer } from "../../explorer/service.js";
 import { readSamples } from "../../ledger/price-history.js";
@@ -13,7 +14,8 @@ import { headlineOf, type View } from "../../screens/view.js";
 import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
 import { timestampSchema } from "../../storage/timestamp.js";
-import { grouped, type Markdown, md, timestamp } from "../../text/markdown.js";
+import { grouped, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
+import { ageOf } from "../../util/clock.js";
 import { inPieces } from "../../util/event-loop.js";
 import { PRICE_FEED, priceWatches } from "./collections.js";
 import {
@@ -26,6 +28,7 @@ import {
   judge,
   OVER,
   options,
+  STALE_MS,
   settingsOf,
   subjectOf,
   wholeFrom,
@@ -99,6 +102,17 @@ function viewOf(event: PriceEvent, mark: string): View {
 const watchId = ({ channelId, subject: of }: Subscription): string =>
   subscriptionId(channelId, PRICE_FEED, of);
 
+/** States the current price, or why there is none. */
+function priceLine(answer: Answer<"price"> | undefined, now: number): Markdown {
+  if (!answer) return md`I can't read the price right now.`;
+  const { price, updateTimestamp } = answer;
+  if (price === null) return md`The explorer has no price at the moment.`;
+  const isOld = updateTimestamp !== null && ageOf(updateTimestamp, now) > STALE_MS;
+  return isOld
+    ? md`The explorer's last price is **${usdText(price)}**, from ${timestampWithAge(updateTimestamp)}. That's too old for alerts.`
+    : md`Now: **${usdText(price)}**`;
+}
+
 const definition: FeedDefinition = {
   name: PRICE_FEED,
   description: "Alert a channel when the price passes a limit or moves",
@@ -146,13 +160,14 @@ const definition: FeedDefinition = {
   },
 
   async standing({ explorer, state, now }, subscription) {
-    const price = (await ifAnswered(explorer.price({})))?.data.price ?? null;
+    const answer = (await ifAnswered(explorer.price({})))?.data;
+    const price = answer?.price ?? null;
     const condition = conditionOf(subscription);
     const { when, repeat } = condition;
     const isHolding = price !== null && isPastLimit(condition, Number(price));
     const wholeAt = wholeFrom(condition, await readSamples(state), now);
     return [
-      price === null ? md`The explorer has no price at the moment.` : md`Now: **${usdText(price)}**`,
+      priceLine(answer, now),
       ...(isHolding
         ? [
             md`It's already ${when} that. You'll be told the next time it passes the limit, after ${backWords(condition)}.`,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { VoteRequest } from "../../../sandbox/explorer/model.js";
-import { DAY } from "../../../src/util/units.js";
+import { DAY, HOUR } from "../../../src/util/units.js";
 import { type Harness, startHarness, textOf } from "../../harness.js";
 
 describe("a vote request with enough votes for a decision", () => {
@@ -73,9 +73,29 @@ describe("a vote request with enough votes for a decision", () => {
     );
   });
 
+  it("is not called undecided once its date has passed", async () => {
+    const request = open("Late motion");
+    request.isStuck = true;
+    await until(/New vote request.*Late motion/);
+    vote(request, true, 8);
+    await until(/✅ Enough yes votes: Late motion/);
+    harness.pass(DAY + 5 * 60_000);
+    await polls(3);
+    harness.pass(DAY + 2 * HOUR);
+    await until(/Overdue: Late motion/);
+    const [first] = request.ballots;
+    if (!first) throw new Error("No ballot");
+    harness.explorer.ledger.castVote(request, false, first.voter);
+    expect(textOf(await until(/No longer enough yes votes: Late motion/))).toContain(
+      "Votes have changed, so it'll be rejected, unless votes change before it's closed.",
+    );
+    harness.explorer.ledger.closeVoteRequest(request, "Rejected");
+    await until(/Rejected: Late motion/);
+  });
+
   it("is not announced if it was decided before the bot watched, nor again after a restart", async () => {
     await harness.restart();
     await polls(3);
-    expect(about(/(No longer e|E)nough (yes|no) votes: /)).toHaveLength(4);
+    expect(about(/(No longer e|E)nough (yes|no) votes: /)).toHaveLength(6);
   });
 });

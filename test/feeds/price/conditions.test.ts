@@ -51,6 +51,11 @@ it("encodes a condition's settings in its name, and reads them back", () => {
   expect(() => subjectOf({ when: "moves", value: "$5", over: "24h" })).toThrow(
     "For a move, type a percentage",
   );
+  // An edit that changes only the kind.
+  const price = { when: "above", value: "0.2", over: "24h" };
+  expect(() => subjectOf({ ...price, when: "moves" }, price)).toThrow("For a move, type a percentage");
+  expect(subjectOf({ ...price, when: "moves", value: "5" }, price)).toBe("moves-5-24h");
+  expect(subjectOf({ ...price, when: "below" }, price)).toBe("below-0.2");
 });
 
 it.each([

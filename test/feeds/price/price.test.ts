@@ -108,5 +108,27 @@ describe("a channel with price alerts", () => {
     ledger.priceAt = harness.now() + 5 * HOUR;
     await polls(2);
     expect(textOf(await ask("/price", {}))).toContain("Price as of unknown");
+    ledger.priceAt = harness.now() - 3 * HOUR;
+    await polls(2);
+    const old = await ask("/subscribe price", { when: "below", value: "0.21", channel: channel.id });
+    expect(textOf(old)).toMatch(/The explorer's last price is .*too old for alerts/);
+    expect(textOf(old)).not.toContain("Now:");
+  });
+
+  it("shows in the lists that its alerts are snoozed", async () => {
+    const { ledger } = harness.explorer;
+    const { driver, people, guild } = harness.discord;
+    const snoozed = world().addChannel({ type: 0, guild_id: guild.id, name: "snoozed-market" });
+    ledger.setPrice(0.15);
+    await ask("/subscribe price", { when: "above", value: "0.155", channel: snoozed.id });
+    await polls(2);
+    ledger.setPrice(0.165);
+    const [alert] = await world().until(
+      () => world().read(snoozed).length > 0 && world().read(snoozed),
+      "the alert",
+    );
+    if (alert) await driver.choose({ user: people.owner, channel: snoozed }, alert, "1 hour");
+    for (const command of ["/subscribe list", "/setup"])
+      expect(textOf(await ask(command, {}))).toMatch(/snoozed-market|<#\d+>.*💤 snoozed until <t:\d+:f>/);
   });
 });
