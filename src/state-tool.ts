@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { loadStorageConfig } from "./config.js";
 import { openStorage } from "./storage/index.js";
 import { IN_USE, isLeaseHeld } from "./storage/lease.js";
+import { explainRedis } from "./storage/redis-words.js";
 import { type ReplaceableStore, StateError } from "./storage/store.js";
 import { exportState, importState } from "./storage/transfer.js";
 
@@ -42,7 +43,12 @@ async function openIdle(action: "export" | "import"): Promise<IdleStore> {
   return {
     store,
     async checkIdle() {
-      if (redis && (await isLeaseHeld(redis.client))) throw new StateError(IN_USE);
+      const isHeld =
+        redis &&
+        (await isLeaseHeld(redis.client).catch((cause: unknown) => {
+          throw new StateError(explainRedis(cause), { cause });
+        }));
+      if (isHeld) throw new StateError(IN_USE);
     },
     close,
   };

@@ -3,6 +3,7 @@ import {
   constants,
   copyFileSync,
   existsSync,
+  lstatSync,
   mkdtempSync,
   rmSync,
   statSync,
@@ -27,7 +28,9 @@ interface Copy {
 export function openCopy(dataDir: string): Copy {
   // The bot creates the folder, and those above it.
   let folder = resolve(dataDir);
-  while (!existsSync(folder)) folder = dirname(folder);
+  while (lstatSync(folder, { throwIfNoEntry: false }) === undefined) folder = dirname(folder);
+  if (!existsSync(folder))
+    throw new StateError(`${folder} is a link to nothing. Mount what it leads to, or set DATA_DIR`);
   if (!statSync(folder).isDirectory()) throw new StateError(`${folder} isn't a folder. Set DATA_DIR to one`);
   // Permissions do not reveal a full disk, or one that is mounted read-only.
   const trial = join(mkdtempSync(join(folder, ".crier-doctor-")), "trial");

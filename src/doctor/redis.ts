@@ -30,7 +30,16 @@ export async function* checkRedis(url: string): AsyncGenerator<Finding, Storage 
     await storage.close();
     return undefined;
   }
-  const info = infoOf(await redis.client.info());
+  const reply = await redis.client.info().catch(() => undefined);
+  if (reply === undefined) {
+    yield warn(
+      "Redis",
+      "its version and settings can't be read",
+      "Let the user run INFO, or check them yourself.",
+    );
+    return storage;
+  }
+  const info = infoOf(reply);
   const version = info.redis_version ?? "0";
   yield Number.parseInt(version, 10) >= OLDEST_REDIS
     ? pass("Redis", `version ${version}`)

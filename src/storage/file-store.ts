@@ -64,8 +64,16 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
     delete: db.prepare("DELETE FROM documents WHERE collection = ? AND id = ?"),
   };
 
+  /** Reads from the database. @throws {StateError} if it is damaged */
+  const read = <T>(query: () => T): T => {
+    try {
+      return query();
+    } catch (error) {
+      throw isDamage(codeOf(error)) ? new StateError(damaged(path, codeOf(error)), { cause: error }) : error;
+    }
+  };
   const textAt = (collection: string, id: string): string | undefined => {
-    const row = statements.get.get(collection, id);
+    const row = read(() => statements.get.get(collection, id));
     return isRow(row) ? row.document : undefined;
   };
   /** Committed documents that were read lately, by collection and id. `text` is `undefined` if there is none. */
@@ -78,8 +86,7 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
     return known.text;
   };
   const collectionNames = () =>
-    statements.collections
-      .all()
+    read(() => statements.collections.all())
       .filter(isRow)
       .map(({ id }) => id);
   /** Rolls a failed transaction back. Returns the error for the operator. */
@@ -87,7 +94,8 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
     if (db.inTransaction) db.exec("ROLLBACK");
     const code = codeOf(cause);
     const why = code === "SQLITE_FULL" ? "its disk is full" : code;
-    return new StateError(`DATA_DIR: ${path} cannot be written (${why})`, { cause });
+    const advice = code === "SQLITE_READONLY" ? ". Let the user who runs the bot write it" : "";
+    return new StateError(`DATA_DIR: ${path} cannot be written (${why})${advice}`, { cause });
   };
   const changes = createChangeLog();
   const noteChange = (collection: string, id: string) => {
@@ -169,7 +177,8 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
     async *pages(collection) {
       let lastId = "";
       for (;;) {
-        const rows = statements.page.all(collection, lastId).filter(isRow);
+        const from = lastId;
+        const rows = read(() => statements.page.all(collection, from)).filter(isRow);
         yield rows.map(({ id, document }) => [id, document] as const);
         if (rows.length < PAGE) return;
         lastId = rows.at(-1)?.id ?? lastId;
@@ -244,7 +253,9 @@ function openDatabase(
       throw new StateError(
         `${path} is in use by another process. Only one bot can use it. To run several, set REDIS_URL`,
       );
-    if (/SQLITE_CORRUPT|SQLITE_NOTADB/.test(code)) throw new StateError(damaged(path, code));
+    if (isDamage(code)) throw new StateError(damaged(path, code));
+    if (isFullDisk(code))
+      throw new StateError(`DATA_DIR: the disk of ${path} is full (${code}). Free some space`);
     throw new StateError(
       `DATA_DIR: ${path} can't be used (${code || accessProblem(path)}). Set it to a folder the bot can write to`,
     );
@@ -264,8 +275,14 @@ function accessProblem(path: string): string {
   }
 }
 
+/** True for errors of a damaged file, or of one with the WAL of another. */
+const isDamage = (code: string): boolean => /SQLITE_CORRUPT|SQLITE_NOTADB|SQLITE_IOERR_SHORT_READ/.test(code);
+
+/** True if SQLite finds no space for the database or its WAL. */
+const isFullDisk = (code: string): boolean => /SQLITE_FULL|SQLITE_IOERR_SHM(SIZE|OPEN)/.test(code);
+
 const damaged = (path: string, what: string): string =>
-  `DATA_DIR: ${path} is damaged (${what}): restore it from a backup, or move it away to begin with an empty state`;
+  `DATA_DIR: ${path} is damaged (${what}): restore it from a backup, or move it away to begin with an empty state. Delete crier.db-wal and crier.db-shm first`;
 
 /** Checks the whole file before it is used. @throws {StateError} if it is damaged */
 function check(db: Database.Database, path: string): void {

@@ -23,8 +23,11 @@ const CODES: Readonly<Record<string, string>> = {
 };
 
 /** Returns the code of an error reply. Redis 6 puts the code of an error in a script after its own words ("ERR … -READONLY …"). */
-const replyCode = ({ message }: Error): string =>
-  /^ERR Error running script.*? -([A-Z]+) /.exec(message)?.[1] ?? message.split(" ")[0] ?? "";
+function replyCode({ message }: Error): string {
+  // Redis 7 gives no code for a command that the user may not run in a script.
+  if (/^ERR The user executing the script can't/.test(message)) return "NOPERM";
+  return /^ERR Error running script.*? -([A-Z]+) /.exec(message)?.[1] ?? message.split(" ")[0] ?? "";
+}
 
 /** True if Redis refuses a command in a way that only an operator can fix. */
 export const isRefusal = (error: unknown): boolean =>

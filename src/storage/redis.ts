@@ -61,6 +61,8 @@ class TooLate extends Error {}
 
 /** Tries the bot's commands on a key for this purpose. A user may be able to log in and still lack permissions. */
 const TRIAL = `
+redis.call("TIME")
+redis.call("GET", KEYS[1])
 redis.call("HSET", KEYS[1], "a", "1")
 redis.call("HGET", KEYS[1], "a")
 redis.call("HSCAN", KEYS[1], "0")

@@ -11,6 +11,7 @@ describe("an explanation of a Redis error", () => {
   it.each([
     ["WRONGPASS invalid username-password pair or user is disabled.", /refuses that user or password/],
     ["NOAUTH Authentication required.", /wants a password, and there is none/],
+    ["ERR The user executing the script can't run this command or subcommand", /does not let that user/],
     ["NOPERM this user has no permissions to run the 'eval' command", /does not let that user/],
     ["READONLY You can't write against a read only replica.", /replica, which takes no writes/],
     [
