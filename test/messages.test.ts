@@ -57,6 +57,7 @@ it("docs/messages.md lists each sentence that no scene shows", () => {
 
 /** Beginnings of refusals that no scene shows, because they need a race, a limit or a change in the meantime. */
 const NOT_SHOWN: readonly string[] = [
+  "That isn't a super validator, so it has no votes. Pick one o",
   "<#…> already has that subscription, with other settings. Edi",
   "<#…> can't have threads under its messages. Leave out \\`thre",
   "`role` and `no-role` contradict each other. Leave one of the",
@@ -106,7 +107,11 @@ const RARE: readonly string[] = [
   "Explorer data from …; press Refresh to update",
   "🟢 Rounds advance after the time of the network upgrade",
   "⏸️ … is paused. Pick it below and press Resume.",
-  "There are more super validators now, so more votes are neede",
+  "Alerts will arrive as DMs. I couldn't send you one just now.",
+  "I can't read the price right now.",
+  "Silent since …, and back by …. I didn't see when it came bac",
+  "The explorer's last price is **…**, from …. That's too old f",
+  "… are mapped, but no channel pings them: \\`/voters list\\` sa",
   "You aren't watching anything on this network. \\`/watch list\\",
   "You'll be told of each after … without a report, and after t",
   "❌ Rejected by the votes",
@@ -170,7 +175,7 @@ const RARE: readonly string[] = [
   "Outages and new validators are included from … on.",
   "Posts get the tag **…**",
   "Published to channels that follow this one",
-  "Representatives of … get reminders: \\`/voters list\\` shows t",
+  "… get reminders: \\`/voters list\\` shows them.",
   "Set one up with ….",
   "Set up with OPERATOR_CHANNEL_ID. Other channels can't subscr",
   "The details are too large to attach.",
