@@ -15,8 +15,10 @@ export interface Listeners {
   readonly byChannel: ReadonlyMap<string, readonly Subscription[]>;
 }
 
-/** Creates a function that returns a feed's listeners. It removes the subscriptions of servers that the bot left long ago.
- * It reads all subscriptions, so call it once for many events. */
+/**
+ * Creates a function that returns a feed's listeners. It removes the subscriptions of servers that the bot left long ago. It reads
+ * all subscriptions, so call it once for many events.
+ */
 export function createListeners({
   rest,
   subscriptions,

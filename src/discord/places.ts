@@ -91,7 +91,7 @@ export async function lackedIn(
   ];
 }
 
-/** True if the bot can post in a channel of a server. @throws {Error} if Discord cannot be asked */
+/** True if Discord would accept a message of the bot in a channel of a server. @throws {Error} if Discord cannot be asked */
 export async function mayPost(
   rest: REST,
   botId: string,
@@ -100,7 +100,8 @@ export async function mayPost(
 ): Promise<boolean> {
   try {
     const place = await readPlace(rest, guildId, channelId);
-    return (await lackedIn(rest, botId, place, { roleId: null, thread: false, needs: [] })).length === 0;
+    const needed = ["ViewChannel", "EmbedLinks", ...writeIn(place.channel)] as const;
+    return missingPermissions(await permissionsOf(rest, place, botId), needed).length === 0;
   } catch (error) {
     if (error instanceof PersonError) return false;
     throw error;

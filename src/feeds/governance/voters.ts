@@ -40,14 +40,19 @@ interface MentionDeps {
   readonly rest: REST;
 }
 
-/** Returns the channels in which the bot can post, so that nobody's ping is left to a channel that is gone or closed. */
-async function openOnes(rest: REST, all: readonly Subscription[]): Promise<readonly Subscription[]> {
-  if (all.length < 2) return all;
+/** Returns the channels without the earlier ones in which the bot can't post, so that no ping is left to one that is gone or closed. */
+async function withoutClosed(
+  rest: REST,
+  all: readonly Subscription[],
+  own: string,
+): Promise<readonly Subscription[]> {
+  const at = all.findIndex(({ channelId }) => channelId === own);
+  if (at <= 0) return all;
+  const earlier = all.slice(0, at);
   const { id: botId } = (await rest.get(Routes.user())) as APIUser;
-  const checks = all.map(({ guildId, channelId }) => mayPost(rest, botId, guildId ?? "", channelId));
+  const checks = earlier.map(({ guildId, channelId }) => mayPost(rest, botId, guildId ?? "", channelId));
   const isOpen = await Promise.all(checks);
-  const postable = all.filter((_, at) => isOpen[at]);
-  return postable.length > 0 ? postable : all;
+  return [...earlier.filter((_, index) => isOpen[index]), ...all.slice(at)];
 }
 
 /**
@@ -74,7 +79,7 @@ export async function mentionsFor(
   const subscribed = (await subscriptions.activeIn(guildId, feed)).filter(
     (each) => mayPing(each) && dueTogether.some((other) => isFor(each, other)),
   );
-  const pinging = await openOnes(rest, subscribed.length > 0 ? subscribed : [recipient]);
+  const pinging = await withoutClosed(rest, subscribed.length > 0 ? subscribed : [recipient], channelId);
   const absent = [...(await state.open(representatives).list()).values()].filter(
     (each) => each.guildId === guildId && missing.voters.some((voter) => isSameVoter(voter, each)),
   );
