@@ -109,7 +109,7 @@ const RARE: readonly string[] = [
   "⏸️ … is paused. Pick it below and press Resume.",
   "Alerts will arrive as DMs. I couldn't send you one just now.",
   "I can't read the price right now.",
-  "Silent since …, and back by …. I didn't see when it came bac",
+  "It may have been back earlier, because I didn't see all of i",
   "The explorer's last price is **…**, from …. That's too old f",
   "… are mapped, but no channel pings them: \\`/voters list\\` sa",
   "You aren't watching anything on this network. \\`/watch list\\",

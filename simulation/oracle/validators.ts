@@ -35,9 +35,13 @@ export interface Silence {
   readonly within: readonly Told[];
 }
 
+/** True for the news that a validator is back. It says after how long, unless the bot did not see when. */
+const isBackOf = (content: string, name: string): boolean =>
+  content === `🟢 Back: ${name}` || content.startsWith(`🟢 Back: ${name},`);
+
 /** True if a message reports a silence that was over before Discord took the message. */
 const isLateCardOf = ({ content, description }: Told, name: string): boolean =>
-  content.startsWith(`🟢 Back: ${name},`) && description.startsWith("Was silent from ");
+  isBackOf(content, name) && description.startsWith("Was silent from ");
 
 /** True if a message reports that a validator went silent. */
 const isCardOf = (told: Told, name: string): boolean =>
@@ -54,7 +58,7 @@ function backsOf(own: readonly Told[], name: string, since: number): readonly To
   const called = own.flatMap((each) => (isCardOf(each, name) ? sinceOf(each) : []));
   return own.filter((told) => {
     const { content, description } = told;
-    if (!content.startsWith(`🟢 Back: ${name},`) || isLateCardOf(told, name)) return false;
+    if (!isBackOf(content, name) || isLateCardOf(told, name)) return false;
     const seenAgain = Number(/Seen again <t:(\d+):/.exec(description)?.[1]);
     return (
       seenAgain > secondOf(since) && !called.some((other) => other > secondOf(since) && other < seenAgain)

@@ -124,6 +124,9 @@ function factLines({ activity, interval, contact }: Known): Markdown[] {
 /** Formats a duration, rounded down to minutes so that it is never overstated. */
 const silentWords = (ms: number): string => spanWords(Math.floor(ms / MINUTE) * MINUTE);
 
+/** Said of a validator whose first report may have been missed. */
+const MAYBE_EARLIER = md`It may have been back earlier, because I didn't see all of its reports.`;
+
 /** Returns the news of a silence in one line. */
 function silenceNews(
   { since, endedAt, isGone, isBackEarlier }: SilenceTimes,
@@ -132,15 +135,9 @@ function silenceNews(
 ): Markdown {
   if (isGone) return md`⚪ No longer listed: ${name}`;
   if (endedAt !== undefined)
-    return md`🟢 Back: ${name}${isBackEarlier ? "" : `, after ${spanWords(endedAt - since)}`}`;
+    return isBackEarlier ? md`🟢 Back: ${name}` : md`🟢 Back: ${name}, after ${spanWords(endedAt - since)}`;
   return md`🔴 ${name}: no report for ${silentWords(now - since)}`;
 }
-
-/** Says how long a validator was silent, as far as that is known. */
-const backLine = ({ since, isBackEarlier }: Pick<SilenceTimes, "since" | "isBackEarlier">, at: number) =>
-  isBackEarlier
-    ? md`Silent since ${timestamp(since, "f")}, and back by ${timestamp(at, "f")}. I didn't see when it came back.`
-    : md`Was silent from ${timestamp(since, "f")} to ${timestamp(at, "f")}.`;
 
 /** Returns the current content of a silence's message. */
 export function silenceView(alert: ShownSilence, known: Known, mark: string): View {
@@ -152,7 +149,15 @@ export function silenceView(alert: ShownSilence, known: Known, mark: string): Vi
     notification: silenceNews(alert, name, known.now),
     tone: isBack ? "good" : openTone,
     body: [
-      isBack ? backLine(alert, endedAt) : md`Last report ${timestampWithAge(since)}`,
+      isBack
+        ? join(
+            [
+              md`Was silent from ${timestamp(since, "f")} to ${timestamp(endedAt, "f")}.`,
+              alert.isBackEarlier && MAYBE_EARLIER,
+            ],
+            " ",
+          )
+        : md`Last report ${timestampWithAge(since)}`,
       ...factLines(known),
       ...responseLines(known, endedAt !== undefined),
     ],
@@ -340,15 +345,15 @@ export function newsView(
       };
     }
     case "back":
-      return news(
-        silenceNews({ ...event, endedAt: event.at }, name, event.at),
-        "good",
-        event.isBackEarlier
-          ? [backLine(event, event.at)]
-          : [
-              md`Seen again ${timestampWithAge(event.at)}. It had been silent since ${timestamp(event.since, "f")}.`,
-            ],
-      );
+      return news(silenceNews({ ...event, endedAt: event.at }, name, event.at), "good", [
+        join(
+          [
+            md`Seen again ${timestampWithAge(event.at)}. It had been silent since ${timestamp(event.since, "f")}.`,
+            event.isBackEarlier && MAYBE_EARLIER,
+          ],
+          " ",
+        ),
+      ]);
     case "gone":
       return news(md`⚪ No longer listed: ${name}`, "neutral", [
         md`The explorer said so twice, half an hour apart. You'll get no alerts about it until it's listed again.`,

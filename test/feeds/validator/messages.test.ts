@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { holdView, manyView } from "../../../src/feeds/validator/messages.js";
+import { holdView, manyView, silenceView } from "../../../src/feeds/validator/messages.js";
 import { address } from "../../../src/screens/addresses.js";
 import { MINUTE } from "../../../src/util/units.js";
 
@@ -75,4 +75,20 @@ it("a hold gives the age of the newest data, also after it has advanced, and the
   expect(String(holdView({ ...hold, endedAt: NOW }, "mark", NOW).notification)).toBe(
     "▶️ Silence alerts are on again after 3 h on hold",
   );
+});
+
+it.each([
+  [{}, "🟢 Back: Fjord, after 40 min", false],
+  [{ isBackEarlier: true }, "🟢 Back: Fjord", true],
+])("a silence that is over names no duration that was not seen: %j", (more, news, isUnsure) => {
+  const silence = {
+    kind: "silent" as const,
+    channelId: "1",
+    subject: "s",
+    validator: "Fjord",
+    since: NOW - 40 * MINUTE,
+  };
+  const view = silenceView({ ...silence, endedAt: NOW, revision: 2, after: 1, level: 1, ...more }, known, "");
+  expect(`${view.notification}`).toBe(news);
+  expect(`${view.body?.join(" ")}`.includes("may have been back earlier")).toBe(isUnsure);
 });
