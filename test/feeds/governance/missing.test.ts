@@ -182,8 +182,10 @@ describe("missing votes", () => {
     const closed = { id: guild.id, type: 0 as const, allow: "0", deny: String(PERMISSION.sendMessages) };
     const unseen = await open("Motion for a closed channel");
     await until(second, /New vote request: Motion for a closed channel/);
-    // The bot has not noticed it yet.
+    // The bot has not noticed it yet, and does not until the other reminder is sent.
     channel.permission_overwrites.push(closed);
+    const path = new RegExp(`^/channels/${channel.id}/messages$`);
+    harness.discord.trap({ method: "POST", path, delayMs: 3_000, times: 1 });
     harness.pass(7 * HOUR);
     expect((await until(second, /left to vote: Motion for a closed channel/)).pings).toContain("@ana");
     ledger().closeVoteRequest(unseen, "Rejected");
