@@ -43,7 +43,10 @@ export function botEnvironment(
   };
 }
 
-/** Bots that run, with what they print. They are killed with this process, because one in an endless loop would ignore a signal forever. */
+/**
+ * Bots that run, with what they print. They are killed with this process, because one in an endless loop would ignore a signal
+ * forever.
+ */
 const running = new Map<ChildProcess, () => string>();
 process.on("exit", () => {
   for (const child of running.keys()) child.kill("SIGKILL");

@@ -88,4 +88,7 @@ export const deliveriesIn = ({ fanOuts }: Bundle): ReadonlyMap<string, Delivery>
   );
 
 /** Returns a bundle's id: the id of its first delivery. */
-export const bundleId = (bundle: Bundle): string => [...deliveriesIn(bundle).keys()][0] ?? "";
+export function bundleId({ fanOuts: [first] }: Bundle): string {
+  const [channel] = first?.channels ?? [];
+  return first && channel ? deliveryId(first.feed, first.eventId, channel.channelId) : "";
+}

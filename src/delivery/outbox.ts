@@ -203,9 +203,8 @@ export function createOutbox(context: OutboxContext): Outbox {
   /** The unpacking of bundles, one after another, because deliveries to a channel are sent in their order. */
   let unpacking: Promise<void> = Promise.resolve();
   const unpackAll = async (committed: readonly Bundle[]) => {
-    for (const bundle of committed) {
+    for (const bundle of committed)
       if (await unpack(bundleId(bundle), bundle)) await release(deliveriesIn(bundle));
-    }
   };
 
   return {
@@ -222,7 +221,7 @@ export function createOutbox(context: OutboxContext): Outbox {
             // After a reread they are known, and may have been sent already.
             .then(() => (rereads === readBefore ? release(deliveries) : undefined))
             .then(() => unpackAll(others))
-            // What could not be written or read now is read with the others later.
+            // After a failure, the stored bundles and deliveries are read again.
             .catch(reread);
         },
       };

@@ -92,6 +92,8 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
   /** Rolls a failed transaction back. Returns the error for the operator. */
   const failed = (cause: unknown): StateError => {
     if (db.inTransaction) db.exec("ROLLBACK");
+    // An expectation may have found the file damaged.
+    if (cause instanceof StateError) return cause;
     const code = codeOf(cause);
     const why = code === "SQLITE_FULL" ? "its disk is full" : code;
     const advice = code === "SQLITE_READONLY" ? ". Let the user who runs the bot write it" : "";
@@ -279,7 +281,7 @@ function accessProblem(path: string): string {
 const isDamage = (code: string): boolean => /SQLITE_CORRUPT|SQLITE_NOTADB|SQLITE_IOERR_SHORT_READ/.test(code);
 
 /** True if SQLite finds no space for the database or its WAL. */
-const isFullDisk = (code: string): boolean => /SQLITE_FULL|SQLITE_IOERR_SHM(SIZE|OPEN)/.test(code);
+const isFullDisk = (code: string): boolean => /SQLITE_FULL|SQLITE_IOERR_SHMSIZE/.test(code);
 
 const damaged = (path: string, what: string): string =>
   `DATA_DIR: ${path} is damaged (${what}): restore it from a backup, or move it away to begin with an empty state. Delete crier.db-wal and crier.db-shm first`;

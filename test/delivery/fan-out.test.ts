@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { deliveryId } from "../../src/delivery/collections.js";
-import { BUNDLE, bundlesOf, deliveriesIn, fanOut } from "../../src/delivery/fan-out.js";
+import { BUNDLE, bundleId, bundlesOf, deliveriesIn, fanOut } from "../../src/delivery/fan-out.js";
 import { draftOf } from "../../src/delivery/feed.js";
 import { addTo } from "../../src/util/groups.js";
 import { tidesFrom } from "./second-feed/tides.js";
@@ -31,6 +31,7 @@ describe("the deliveries of events are divided into bundles", () => {
       channels.map(({ channelId }) => deliveryId(feed, eventId, channelId)),
     );
     expect(divided.flatMap((each) => [...deliveriesIn(each).keys()])).toEqual(ids);
+    expect(divided.map(bundleId)).toEqual(divided.map((each) => [...deliveriesIn(each).keys()][0]));
   });
 });
 

@@ -26,7 +26,7 @@ type CastVotesEvent = Extract<GovernanceEvent, { kind: "votes" }>;
 const VOTE_SIGNS = { true: "✅", false: "❌", null: "⚪" } as const;
 const signOf = (vote: boolean | null): string => VOTE_SIGNS[`${vote}`];
 
-/** What a request without enough votes comes to, once a date has passed. */
+/** The outcome of a request that lacks votes after its date. */
 const UNDECIDED: Readonly<Partial<Record<VotePhase, string>>> = {
   rejected: "it'll be rejected, unless votes change before it's closed.",
   expired: "it can't be carried out, unless votes change before it's closed.",
