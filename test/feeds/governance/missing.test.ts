@@ -343,7 +343,8 @@ describe("missing votes", () => {
       const start = paths.findIndex((path) => path.endsWith("/validators"));
       return start >= 0 && paths.slice(start).some((path) => path.endsWith("/votes"));
     };
-    await world().until(directoryHasRead, "the directory", 60_000);
+    // It runs once a minute.
+    await world().until(directoryHasRead, "the directory", 90_000);
     let checked = 0;
     while (checked < checks()) {
       checked = checks();
