@@ -28,6 +28,7 @@ import { compete, holdForever, together } from "./storage/lease.js";
 import { claimVersion, createState } from "./storage/state.js";
 import { createWriteProbe } from "./storage/write-probe.js";
 import { digest } from "./util/digest.js";
+import { present } from "./util/present.js";
 import { MINUTE } from "./util/units.js";
 
 /** A running bot. */
@@ -67,12 +68,15 @@ export async function startBot(
   config: Config,
   { stopped, onBroken, feeds = allFeeds }: StartOptions,
 ): Promise<Bot> {
-  const log = createLog(config, [
-    config.discord.token,
-    ...config.networks.map(({ explorer }) => explorer.apiKey),
-    // The address of a monitor usually contains a secret.
-    ...(config.heartbeatUrl === undefined ? [] : [config.heartbeatUrl]),
-  ]);
+  const log = createLog(
+    config,
+    present([
+      config.discord.token,
+      ...config.networks.map(({ explorer }) => explorer.apiKey),
+      // The address of a monitor usually contains a secret.
+      config.heartbeatUrl,
+    ]),
+  );
   const endLogging = logUncaught(log);
   for (const hint of misspeltVariables()) log.warn({ hint }, "A variable of the environment may be misspelt");
   const metrics = await createMetrics(
@@ -113,19 +117,18 @@ export async function startBot(
   );
   // At the start, report network names that buttons cannot distinguish, if the state can be read immediately.
   if (!redis) await networks.known.load();
-  const background = together([
-    createHousekeeping([forgetOldIds, forgetOldChoices], log, metrics.lease),
-    ...backgrounds,
-    ...(config.heartbeatUrl === undefined
-      ? []
-      : [
-          createHeartbeat({
-            url: config.heartbeatUrl,
-            stalled: async () => [...(await stalledOf(backgrounds)), ...missingShards(client)],
-            log,
-          }),
-        ]),
-  ]);
+  const background = together(
+    present([
+      createHousekeeping([forgetOldIds, forgetOldChoices], log, metrics.lease),
+      ...backgrounds,
+      config.heartbeatUrl !== undefined &&
+        createHeartbeat({
+          url: config.heartbeatUrl,
+          stalled: async () => [...(await stalledOf(backgrounds)), ...missingShards(client)],
+          log,
+        }),
+    ]),
+  );
 
   const choices = createNetworkChoices(state);
   const commands = createCommands(feeds, config.networks, choices);

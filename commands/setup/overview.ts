@@ -7,6 +7,7 @@ import type { Menu } from "../../src/screens/view.js";
 import type { OwnedSubscription } from "../../src/subscribe/editor.js";
 import { join, type Markdown, md, roleMention, timestamp } from "../../src/text/markdown.js";
 import { capitalized } from "../../src/text/plain.js";
+import { present } from "../../src/util/present.js";
 import { subscriptionMenu } from "../subscribe/menu.js";
 import { headline, serverSubscriptions } from "../subscribe/subscription.js";
 
@@ -75,16 +76,15 @@ export async function overview(
   return services.renderer.message({
     title: md`Setup`,
     tone: news.length > 0 ? "good" : "neutral",
-    body: [
+    body: present([
       ...(news.length > 0 ? [...news, md``] : []),
       ...(rows.length > 0 ? rows : [md`Nothing is set up yet. Pick something to add.`]),
-      ...(moreCount > 0 ? [md`…and ${moreCount} more. \`/subscribe list\` shows all of them.`] : []),
+      moreCount > 0 && md`…and ${moreCount} more. \`/subscribe list\` shows all of them.`,
       ...serverLines.flat(),
-      ...(served.length > 1
-        ? [md`New subscriptions are about **${services.name}**. \`/settings\` changes the default network.`]
-        : []),
-    ],
-    menus: [addMenu(feeds), ...(all.length > 0 ? [await subscriptionMenu(all, services)] : [])],
+      served.length > 1 &&
+        md`New subscriptions are about **${services.name}**. \`/settings\` changes the default network.`,
+    ]),
+    menus: present([addMenu(feeds), all.length > 0 && (await subscriptionMenu(all, services))]),
     links: all.length > 0 ? [{ label: "Test all", emoji: "🧪", to: buttonAddress(testAllButton, {}) }] : [],
     readings: [],
   });

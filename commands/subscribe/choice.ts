@@ -3,6 +3,7 @@ import type { Subscription } from "../../src/delivery/collections.js";
 import { defaultsOf, type FeedDefinition, hasTopic, type SubjectChoice } from "../../src/delivery/feed.js";
 import { type NameServices, readThing } from "../../src/discord/named-things.js";
 import { PersonError } from "../../src/util/person-error.js";
+import { present } from "../../src/util/present.js";
 
 /** Options that select one of a channel's subscriptions. */
 export const FEED_OPTION = "feed";
@@ -24,12 +25,13 @@ export const switchesOf = ({ topics }: FeedDefinition): FeedDefinition["topics"]
   Object.fromEntries(Object.entries(topics).filter(([, { isFixed }]) => !isFixed));
 
 /** Returns a feed's options that not every feed has. */
-const ownOptionsOf = (feed: FeedDefinition): readonly string[] => [
-  ...(feed.isQuiet ? [] : ["role"]),
-  ...(feed.threads ? ["thread"] : []),
-  ...Object.keys(switchesOf(feed)),
-  ...Object.keys(feed.options),
-];
+const ownOptionsOf = (feed: FeedDefinition): readonly string[] =>
+  present([
+    !feed.isQuiet && "role",
+    feed.threads && "thread",
+    ...Object.keys(switchesOf(feed)),
+    ...Object.keys(feed.options),
+  ]);
 
 /** Checks that all given options apply to a feed. @throws {PersonError} if one applies only to other feeds */
 export function checkOptions(

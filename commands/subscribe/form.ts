@@ -4,6 +4,7 @@ import { type FeedDefinition, type FeedOption, hasTopic, optionOf } from "../../
 import { answersOf, type FormField, shownBits } from "../../src/discord/forms.js";
 import { LIMITS } from "../../src/discord/limits.js";
 import { capitalized } from "../../src/text/plain.js";
+import { present } from "../../src/util/present.js";
 import { type GivenSettings, switchesOf } from "./choice.js";
 
 /** Types of channels that can be subscribed. */
@@ -79,12 +80,7 @@ export function settingFields(subscription: Subscription, feed: FeedDefinition):
     optionField(subscription, name, option),
   );
   const hasTopics = Object.keys(switchesOf(feed)).length > 0;
-  return [
-    ...(hasTopics ? [switches] : []),
-    ...(feed.isQuiet ? [] : [role]),
-    ...options,
-    ...(hasTopics ? [] : [switches]),
-  ];
+  return present([hasTopics && switches, !feed.isQuiet && role, ...options, !hasTopics && switches]);
 }
 
 /**

@@ -7,6 +7,7 @@ import { say, serverOf } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
 import type { OwnedSubscription } from "../../src/subscribe/editor.js";
 import { countedWords, join, type Markdown, md, timestamp } from "../../src/text/markdown.js";
+import { present } from "../../src/util/present.js";
 import { subscriptionMenu } from "./menu.js";
 import {
   described,
@@ -27,11 +28,11 @@ function healthLines(
 ): Markdown[] {
   const awake =
     snoozedUntil > Date.now() ? md`💤 snoozed until ${timestamp(snoozedUntil, "f")}` : md`▶️ active`;
-  return [
+  return present([
     paused || isPaused ? md`⏸️ **paused**. Resume it with \`/subscribe resume\`` : awake,
     md`Last delivery to the channel: ${deliveredAt ? timestamp(deliveredAt) : "none yet"}`,
-    ...(error ? [md`Last error in the channel ${erroredAt ? timestamp(erroredAt) : md``}: ${error}`] : []),
-  ];
+    error ? md`Last error in the channel ${erroredAt ? timestamp(erroredAt) : md``}: ${error}` : undefined,
+  ]);
 }
 
 /** Returns the lines about one subscription in the list. */
@@ -41,7 +42,7 @@ async function entryOf(
   shownLabel: string | undefined,
 ): Promise<readonly Markdown[]> {
   const currentState = network && (await feed.nowOf?.(network, subscription));
-  return [
+  return present([
     await headline(
       subscription,
       feed,
@@ -49,15 +50,15 @@ async function entryOf(
       unlessShown(network ? network.label : of.name, shownLabel),
     ),
     ...described(subscription, feed),
-    ...(currentState ? [md`Now: ${currentState}`] : []),
-    ...(of.subscriptions.isFixed(subscription) ? [md`${OPERATORS_OWN}`] : []),
+    currentState && md`Now: ${currentState}`,
+    of.subscriptions.isFixed(subscription) && md`${OPERATORS_OWN}`,
     ...(network
       ? healthLines(await of.subscriptions.health(subscription.channelId), subscription)
       : [
           md`💤 **on hold**: I no longer cover ${of.name}. It continues if the bot's operator adds that network again.`,
         ]),
     md``,
-  ];
+  ]);
 }
 
 /** Returns a network's label, unless the message already shows it (`shownLabel`). */

@@ -12,6 +12,7 @@ import { buttonAddress, defineButton, subjectParameter } from "../../src/screens
 import type { Link, Menu, View } from "../../src/screens/view.js";
 import { type OwnedSubscription, setPaused } from "../../src/subscribe/editor.js";
 import { type Markdown, md } from "../../src/text/markdown.js";
+import { present } from "../../src/util/present.js";
 import { endSubscription, resumeSubscription, testSubscription } from "./actions.js";
 import { settingFields, settingsInForm } from "./form.js";
 import { save } from "./save.js";
@@ -128,13 +129,13 @@ async function card(each: OwnedSubscription, shownBy: Network, note?: Markdown):
   const view: View = {
     title: md`Subscription`,
     tone: "neutral",
-    body: [
+    body: present([
       ...(note ? [note, md``] : []),
       await headline(subscription, feed, network ?? shownBy, of.id === shownBy.id ? undefined : of.name),
       ...described(subscription, feed),
-      ...(isPaused ? [PAUSED] : []),
-      ...(isFixed ? [md`${OPERATORS_OWN}`] : []),
-    ],
+      isPaused && PAUSED,
+      isFixed && md`${OPERATORS_OWN}`,
+    ]),
     links,
     readings: [],
   };

@@ -15,6 +15,7 @@ import {
 } from "../../src/subscribe/editor.js";
 import { type Markdown, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
+import { present } from "../../src/util/present.js";
 import { chosenSettings, type GivenSettings } from "./choice.js";
 import { type Actor, check, described, headline, noLongerThere, PAUSED, tagFor } from "./subscription.js";
 
@@ -169,7 +170,7 @@ async function attempt(
   return {
     title: existing ? changed : md`Subscribed`,
     headline: await headline(subscription, feed, services),
-    described: [...described(subscription, feed), ...(subscription.isPaused ? [PAUSED] : [])],
+    described: present([...described(subscription, feed), subscription.isPaused && PAUSED]),
     standing: existing && !feed.subject ? [] : await feed.standing(deps, subscription),
   };
 }

@@ -10,6 +10,7 @@ import { defineButton } from "../../src/screens/addresses.js";
 import { findSubscriptions, type OwnedSubscription } from "../../src/subscribe/editor.js";
 import { bold, channelMention, join, type Markdown, md, roleMention } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
+import { present } from "../../src/util/present.js";
 
 /** Shows everything that the server has set up (/setup). */
 export const setupButton = defineButton("setup", {});
@@ -78,12 +79,12 @@ export function described(subscription: Subscription, feed: FeedDefinition): Mar
   const { roleId, thread, publish, forum } = subscription;
   const names = toldBy(subscription, feed);
   const threads = thread ? [md`A thread under each announcement`] : [];
-  return [
+  return present([
     md`Subscribed to: ${names.length > 0 ? names.join(", ") : "nothing"}`,
-    ...(roleId ? [md`Pings ${roleMention(roleId)}`] : []),
+    roleId ? md`Pings ${roleMention(roleId)}` : undefined,
     ...(forum ? [md`A post for each ${feed.thing}`] : threads),
-    ...(publish ? [md`Published to channels that follow this one`] : []),
-  ];
+    publish && md`Published to channels that follow this one`,
+  ]);
 }
 
 /** Summarizes a subscription in one line: its channel, feed and subject. */

@@ -17,6 +17,7 @@ import type { Menu } from "../../src/screens/view.js";
 import { endPause, setPaused } from "../../src/subscribe/editor.js";
 import { md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
+import { present } from "../../src/util/present.js";
 import { watchList } from "./list.js";
 import {
   clearRefusal,
@@ -118,11 +119,11 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
     return services.renderer.message({
       title: md`🔔 Watch this?`,
       tone: "neutral",
-      body: [
+      body: present([
         md`**${await titleOf(draft, services)}**`,
         md`You'll get a DM for: ${toldOf(draft)}`,
-        ...(existing ? [md`-# You already watch it. This changes your alerts.`] : []),
-      ],
+        existing ? md`-# You already watch it. This changes your alerts.` : undefined,
+      ]),
       menus: menuOf(watchable, offer.id, settings),
       links: [{ label: "Watch", emoji: "🔔", to: buttonAddress(startWatchButton, offer) }],
       readings: [],

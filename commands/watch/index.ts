@@ -14,6 +14,7 @@ import { readId } from "../../src/text/ids.js";
 import { countedWords, md } from "../../src/text/markdown.js";
 import { clean } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
+import { present } from "../../src/util/present.js";
 import { chosenSettings, namedSubject, settingsIn } from "../subscribe/choice.js";
 import { suggestionsOf } from "../subscribe/index.js";
 import { addRequired, addSettings } from "../subscribe/options.js";
@@ -41,7 +42,7 @@ function subcommandOf({ feed, watch }: Watchable): SlashCommandSubcommandBuilder
 
 /** Returns a key that is unique among a person's watches. */
 const keyOf = ({ feed, subscription: { subject }, network }: Watch): string =>
-  [...(network?.label ? [network.id] : []), feed.name, subject].join("/");
+  present([network?.label ? network.id : undefined, feed.name, subject]).join("/");
 
 /** Creates /watch, with which people get private alerts. */
 export function createWatch(

@@ -6,6 +6,7 @@ import type { Network } from "../../src/networks/network.js";
 import { buttonAddress } from "../../src/screens/addresses.js";
 import type { Link, View } from "../../src/screens/view.js";
 import { join, type Markdown, md } from "../../src/text/markdown.js";
+import { present } from "../../src/util/present.js";
 import {
   MAX_WATCHES,
   nothingListed,
@@ -72,12 +73,12 @@ const changes = (
     isPaused || isRefused
       ? { label: "Resume", emoji: "▶️", to: addressTo("resume") }
       : { label: "Pause", emoji: "⏸️", to: addressTo("pause") };
-  return [
+  return present([
     // A watch on a network that is no longer served can only be removed.
-    ...(network ? [pause] : []),
+    network && pause,
     { label: "Remove", emoji: "🗑️", to: addressTo("remove") },
     { label: "All my watches", emoji: "📋", to: buttonAddress(watchesButton, {}) },
-  ];
+  ]);
 };
 
 /** Lists a person's watches with their last news, or shows one of them with buttons that change it. */
@@ -107,21 +108,18 @@ export async function watchList(
   const view: View = {
     title: chosenWatch ? md`What you watch` : md`What you watch: ${everything.length} of ${MAX_WATCHES}`,
     tone: "neutral",
-    body: [
+    body: present([
       ...(note ? [note, md``] : []),
       ...refusedNetworks.flatMap(({ label }) => [
         md`⏸️ **Everything${label ? md` on ${label}` : md``} is paused**: Discord didn't let me message you. Allow direct messages from a server we share, then resume one of your watches.`,
         md``,
       ]),
       ...watchLines.flat(),
-      ...(moreCount > 0 && !chosenWatch ? [md`…and ${moreCount} more`] : []),
-      ...(ownWatches.length === 0 ? [nothingListed(everything.length, all)] : []),
-      ...(chosenWatch?.watch.offered
-        ? [
-            md`-# To change its settings, use \`/watch ${chosenWatch.watch.name}\` again for the same ${chosenWatch.watch.name}.`,
-          ]
-        : []),
-    ],
+      moreCount > 0 && !chosenWatch && md`…and ${moreCount} more`,
+      ownWatches.length === 0 && nothingListed(everything.length, all),
+      chosenWatch?.watch.offered &&
+        md`-# To change its settings, use \`/watch ${chosenWatch.watch.name}\` again for the same ${chosenWatch.watch.name}.`,
+    ]),
     menus: [
       {
         placeholder: "Pause, change or remove…",

@@ -3,6 +3,7 @@ import type { Collection, State } from "../storage/state.js";
 import type { Write } from "../storage/store.js";
 import { filterInTurns, inPieces } from "../util/event-loop.js";
 import { addTo } from "../util/groups.js";
+import { present } from "../util/present.js";
 import {
   announcements,
   deliveryCollections,
@@ -138,7 +139,7 @@ export function createJanitor(
     async forgetPerson(userId) {
       const removed = (await subscriptions.all()).filter((each) => each.userId === userId);
       const watcher = await state.open(watchers).get(userId);
-      const channels = new Set([...removed, ...(watcher ? [watcher] : [])].map(({ channelId }) => channelId));
+      const channels = new Set(present([...removed, watcher]).map(({ channelId }) => channelId));
       await remove(removed, (pattern) => channels.has(pattern.channelId));
       for (const definition of definitions)
         for (const owner of definition.owners ?? []) {

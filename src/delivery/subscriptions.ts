@@ -2,6 +2,7 @@ import type { State } from "../storage/state.js";
 import type { Write } from "../storage/store.js";
 import { inPieces, yieldIfBusy } from "../util/event-loop.js";
 import { addTo } from "../util/groups.js";
+import { present } from "../util/present.js";
 import { lazy, sharedRun } from "../util/single-flight.js";
 import {
   channelHealths,
@@ -210,7 +211,7 @@ export function createSubscriptions(
     writes(subscription, replaced) {
       const id = idOf(subscription);
       const isMoved = replaced !== undefined && idOf(replaced) !== id;
-      return [...(isMoved ? [stored.delete(idOf(replaced))] : []), stored.put(id, subscription)];
+      return present([isMoved && stored.delete(idOf(replaced)), stored.put(id, subscription)]);
     },
     async change(key, change) {
       for (;;) {

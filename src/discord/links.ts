@@ -1,6 +1,7 @@
 import { type Address, addressAt, givenParameters, wireIn } from "../screens/addresses.js";
 import { type IdKeys, keyOf } from "../storage/id-keys.js";
 import { KEY_MARK, packId, WHOLE_MARK } from "../text/ids.js";
+import { present } from "../util/present.js";
 import { LIMITS } from "./limits.js";
 
 /**
@@ -123,7 +124,7 @@ function linksBy(keys: IdKeys, network: () => string | undefined): Omit<Links, "
 
   const resolve = async ({ wire, id, query }: LinkParts): Promise<Address | undefined> => {
     const givenParameters: Record<string, string> = {};
-    for (const pair of [...(id === undefined ? [] : [`id=${id}`]), ...(query ? query.split("&") : [])]) {
+    for (const pair of present([id !== undefined && `id=${id}`, ...(query ? query.split("&") : [])])) {
       const [name = "", value = ""] = pair.split("=");
       const plain = unescapeValue(value);
       const readValue = plain === undefined ? undefined : await readChoice(plain);

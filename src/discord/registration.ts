@@ -6,6 +6,7 @@ import type { Log } from "../log.js";
 import { defineCollection } from "../storage/collection.js";
 import type { State } from "../storage/state.js";
 import { createNotice } from "../util/notice.js";
+import { present } from "../util/present.js";
 import { MINUTE, SECOND } from "../util/units.js";
 import type { CommandDefinition } from "./command.js";
 import { DISCORD, hasCode } from "./errors.js";
@@ -129,10 +130,7 @@ async function registerCommands(options: RegistrationDeps): Promise<ReadonlyMap<
   const lastRegistration = await settings.get("registration").catch(() => undefined);
   // For a small bot, check its servers too. The state may not be the one that recorded the last registration.
   const inspectedGuilds = guildIds.length <= MAX_OTHER_GUILDS ? guildIds : [];
-  const otherGuilds = new Set([
-    ...(lastRegistration?.guildId ? [lastRegistration.guildId] : []),
-    ...inspectedGuilds,
-  ]);
+  const otherGuilds = new Set(present([lastRegistration?.guildId, ...inspectedGuilds]));
   let ids: ReadonlyMap<string, string>;
   if (guildId === undefined) ids = await bringTo(everywhere, definitions, "everywhere");
   else {

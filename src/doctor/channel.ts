@@ -26,6 +26,7 @@ import {
 import { address } from "../screens/addresses.js";
 import type { View } from "../screens/view.js";
 import { md } from "../text/markdown.js";
+import { present } from "../util/present.js";
 import { type Finding, fail, pass, warn, wordsOf } from "./finding.js";
 
 /** Timeout for requests to Discord, in ms. */
@@ -73,13 +74,13 @@ function lostIn(message: APIMessage): string[] {
     embed?.fields?.length === own?.fields?.length &&
     embed?.color === own?.color;
   const [file] = attachments;
-  return [
-    ...(isWhole ? [] : ["the embed"]),
-    ...(kinds.includes(ComponentType.Button) ? [] : ["the button"]),
-    ...(kinds.includes(ComponentType.StringSelect) ? [] : ["the menu"]),
-    ...(file?.filename === FILE.name && file.size === FILE.content.length ? [] : ["the file"]),
-    ...(flags & MessageFlags.SuppressNotifications ? [] : ["that it is silent"]),
-  ];
+  return present([
+    !isWhole && "the embed",
+    !kinds.includes(ComponentType.Button) && "the button",
+    !kinds.includes(ComponentType.StringSelect) && "the menu",
+    !(file?.filename === FILE.name && file.size === FILE.content.length) && "the file",
+    flags & MessageFlags.SuppressNotifications ? undefined : "that it is silent",
+  ]);
 }
 
 /** Returns advice for an error from Discord. */

@@ -1,4 +1,5 @@
 import { DiscordAPIError } from "discord.js";
+import { present } from "../util/present.js";
 
 /** The result of a check. */
 export interface Finding {
@@ -44,11 +45,11 @@ const UNREACHABLE = new Set([
 
 const codesOf = (error: unknown): readonly string[] =>
   error instanceof Error
-    ? [
-        ...("code" in error ? [String(error.code)] : []),
+    ? present([
+        "code" in error && String(error.code),
         ...("errors" in error && Array.isArray(error.errors) ? error.errors.flatMap(codesOf) : []),
         ...codesOf(error.cause),
-      ]
+      ])
     : [];
 
 /**

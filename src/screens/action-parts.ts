@@ -6,6 +6,7 @@ import type { VoteRequest } from "../ledger/vote-requests.js";
 import { shortId } from "../text/ids.js";
 import { bold, idCode, type Markdown, md, timestamp, timestampWithAge } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
+import { present } from "../util/present.js";
 import { address } from "./addresses.js";
 import { jsonFile } from "./json-file.js";
 import { namedLine, partyMenu, rowMenu } from "./parts.js";
@@ -40,10 +41,10 @@ const GAPS: Readonly<Record<NonNullable<Action["gap"]>, string>> = {
 function changeLines({ changes, gap }: Action, names: Names, rest: string): Markdown[] {
   if (gap !== null) return [md`${GAPS[gap]} ${rest}`];
   const moreCount = changes.length - MAX_CHANGES;
-  return [
+  return present([
     ...changes.slice(0, MAX_CHANGES).map((change) => changeLine(change, names)),
-    ...(moreCount > 0 ? [md`…and ${moreCount} more. ${rest}`] : []),
-  ];
+    moreCount > 0 && md`…and ${moreCount} more. ${rest}`,
+  ]);
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   timestamp,
   timestampWithAge,
 } from "../text/markdown.js";
+import { present } from "../util/present.js";
 import { address } from "./addresses.js";
 import {
   agedList,
@@ -79,16 +80,17 @@ export const contract: Screen<"contract"> = async ({ id }, { explorer }) => {
     title: md`${entity ?? "Contract"}`,
     tone: "neutral",
     body: [md`Contract, created ${timestampWithAge(detail.createdAt)}`],
-    fields: [
+    fields: present([
       { name: "Package", value: code(detail.packageName, 80), inline: true },
       { name: "Signatories", value: partyLines(detail.signatories), inline: true },
       ...jsonFields("Arguments", detail.args),
       { name: "Template", value: codeBlock(detail.templateId, 300) },
       { name: "Contract id", value: codeBlock(detail.contractId ?? id) },
-      ...(detail.creatingUpdate === null
-        ? []
-        : [{ name: "Created by update", value: codeBlock(detail.creatingUpdate) }]),
-    ],
+      detail.creatingUpdate !== null && {
+        name: "Created by update",
+        value: codeBlock(detail.creatingUpdate),
+      },
+    ]),
     files: await restFile(`contract-${id}`, { arguments: detail.args }, detail),
     readings: [reading],
     menus: [
@@ -152,12 +154,12 @@ export const token: Screen<"token"> = async ({ id }, { explorer, directory, name
     readings: [reading],
     menus: [
       partyMenu(
-        roles.flatMap(([role, parties, single]) => [
-          ...parties.map((party) => ({ ...party, role })),
-          ...(single !== null && isPartyId(single) && parties.length === 0
-            ? [{ partyId: single, role }]
-            : []),
-        ]),
+        roles.flatMap(([role, parties, single]) =>
+          present([
+            ...parties.map((party) => ({ ...party, role })),
+            single !== null && isPartyId(single) && parties.length === 0 && { partyId: single, role },
+          ]),
+        ),
       ),
     ],
     links: [{ label: "Contract", emoji: "📄", to: address("contract", { id: contractId }) }],

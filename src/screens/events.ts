@@ -3,6 +3,7 @@ import type { EventDetail } from "../explorer/schema/ledger.js";
 import { eventKind } from "../ledger/known-words.js";
 import { shortId } from "../text/ids.js";
 import { code, codeBlock, idCode, join, md, timestamp, timestampWithAge } from "../text/markdown.js";
+import { present } from "../util/present.js";
 import { address } from "./addresses.js";
 import {
   agedList,
@@ -97,20 +98,22 @@ export const event: Screen<"event"> = async ({ id }, { explorer, names }) => {
         " · ",
       ),
     ],
-    fields: [
+    fields: present([
       { name: "Package", value: code(detail.packageName, 80), inline: true },
-      ...(detail.interfaceId === null
-        ? []
-        : [{ name: "Interface", value: code(entityOf(detail.interfaceId)), inline: true }]),
+      detail.interfaceId !== null && {
+        name: "Interface",
+        value: code(entityOf(detail.interfaceId)),
+        inline: true,
+      },
       ...partiesField("Acting", partiesOf(roles[0][1], names)),
       ...partiesField("Signatories", partiesOf(roles[1][1], names)),
       ...partiesField("Observers", partiesOf(roles[2][1], names)),
       ...jsonFields("Arguments", givenArguments),
       ...jsonFields("Result", detail.exerciseResult),
       { name: "Event id", value: codeBlock(detail.eventId ?? id) },
-      ...(detail.contractId === null ? [] : [{ name: "Contract id", value: codeBlock(detail.contractId) }]),
-      ...(update === null ? [] : [{ name: "Update id", value: codeBlock(update) }]),
-    ],
+      detail.contractId !== null && { name: "Contract id", value: codeBlock(detail.contractId) },
+      update !== null && { name: "Update id", value: codeBlock(update) },
+    ]),
     files: await restFile(
       `event-${id}`,
       { arguments: givenArguments, result: detail.exerciseResult },

@@ -1,4 +1,5 @@
 import { join, type Markdown, md } from "../text/markdown.js";
+import { present } from "../util/present.js";
 import { address } from "./addresses.js";
 import type { CommandHelp, Screen, View } from "./view.js";
 
@@ -39,17 +40,14 @@ export const help: Screen<"help"> = async ({ group }, { commands, networkName, o
   return {
     title: md`What I can do`,
     tone: "neutral",
-    body: [
-      ...(mayManage
-        ? [md`**Set up this server:** \`/setup\` shows what is announced here, and adds to it.`]
-        : []),
+    body: present([
+      mayManage && md`**Set up this server:** \`/setup\` shows what is announced here, and adds to it.`,
       md`**Look around:** \`/network\`, \`/price\`, \`/validator list\`, \`/proposals list\`. \`/lookup\` opens any id, link or name.`,
       md`**Get private alerts:** ${watchCommands(watchNames)}.`,
-      ...(others.length > 0
-        ? [md`Add \`network:\` to a command to ask about another network: ${others.join(", ")}.`]
-        : []),
+      others.length > 0 &&
+        md`Add \`network:\` to a command to ask about another network: ${others.join(", ")}.`,
       md`-# I'm read-only. My answers come from the explorer${networkName ? md` of ${networkName}` : md``} and show their age. With \`private: True\`, only you see it.`,
-    ],
+    ]),
     readings: [],
     menus,
     links: [

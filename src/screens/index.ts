@@ -1,5 +1,6 @@
 import { ExplorerError } from "../explorer/errors.js";
 import { PersonError } from "../util/person-error.js";
+import { present } from "../util/present.js";
 import { type ScreenAddress, type ScreenName, withParameter } from "./addresses.js";
 import { contract, contracts, token } from "./contracts.js";
 import { event, events } from "./events.js";
@@ -93,7 +94,7 @@ async function loadScreen(to: ScreenAddress, context: ScreenContext): Promise<Op
     ...openedScreen,
     view: {
       ...openedScreen.view,
-      body: [...(view.note ? [view.note] : []), ...(openedScreen.view.body ?? [])],
+      body: present([view.note, ...(openedScreen.view.body ?? [])]),
     },
   };
 }

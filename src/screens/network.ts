@@ -3,6 +3,7 @@ import type { Reading } from "../explorer/service.js";
 import type { UpgradeSchedule } from "../ledger/upgrades.js";
 import { countedWords, grouped, type Markdown, md, timestamp, timestampWithAge } from "../text/markdown.js";
 import { rememberLast } from "../util/per-object.js";
+import { present } from "../util/present.js";
 import { address } from "./addresses.js";
 import type { Field, Link, Menu, Screen, View } from "./view.js";
 
@@ -79,12 +80,13 @@ const fieldsOf = (it: Dashboard): Field[] => [
 ];
 
 /** Returns the lines about the network's next upgrade. */
-const upgradeLines = ({ upgradeAt, freezeAt }: UpgradeSchedule): Markdown[] => [
-  md`🛠️ **Network upgrade:** transactions pause on ${timestampWithAge(upgradeAt)}`,
-  ...(freezeAt !== null && freezeAt < upgradeAt
-    ? [md`-# No new parties or packages from ${timestamp(freezeAt, "f")} until then.`]
-    : []),
-];
+const upgradeLines = ({ upgradeAt, freezeAt }: UpgradeSchedule): Markdown[] =>
+  present([
+    md`🛠️ **Network upgrade:** transactions pause on ${timestampWithAge(upgradeAt)}`,
+    freezeAt !== null &&
+      freezeAt < upgradeAt &&
+      md`-# No new parties or packages from ${timestamp(freezeAt, "f")} until then.`,
+  ]);
 
 /** Builds the screen. Many people open it while its reading is in the cache. */
 const show = rememberLast(

@@ -16,6 +16,7 @@ import {
 } from "../text/markdown.js";
 import { pastTime } from "../util/clock.js";
 import { perObject, rememberLast } from "../util/per-object.js";
+import { present } from "../util/present.js";
 import { MINUTE } from "../util/units.js";
 import { address } from "./addresses.js";
 import { orNothing, version } from "./parts.js";
@@ -226,27 +227,24 @@ const show = rememberLast(
     return {
       title: md`Validators: overview`,
       tone: "neutral",
-      body: [
+      body: present([
         counts,
         ...behindLine(survey),
         md`-# Validators report about every ${roughly(intervalMs)}. After two missed reports, a validator counts as inactive.`,
-        ...(behindSince === null
-          ? []
-          : [md`⚠️ The explorer is behind: its newest report is from ${timestampWithAge(behindSince)}.`]),
+        behindSince !== null &&
+          md`⚠️ The explorer is behind: its newest report is from ${timestampWithAge(behindSince)}.`,
         md``,
         md`**${oldest ? "Active, least recently seen first" : "Recently silent"}**`,
         ...orNothing(
           rows.map((each) => briefRow(each, standings)),
           "validators",
         ),
-      ],
+      ]),
       fields,
-      readings: [
+      readings: present([
         oldest ?? found.reading,
-        ...(readAt === undefined || fields.length === 0
-          ? []
-          : [{ data: null, fetchedAt: readAt, stale: false }]),
-      ],
+        readAt !== undefined && fields.length > 0 && { data: null, fetchedAt: readAt, stale: false },
+      ]),
       menus: [validatorMenu(rows, standings), listsMenu(survey)],
       links: LINKS,
     };

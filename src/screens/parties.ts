@@ -13,6 +13,7 @@ import {
   timestampWithAge,
 } from "../text/markdown.js";
 import { perObject } from "../util/per-object.js";
+import { present } from "../util/present.js";
 import { address } from "./addresses.js";
 import { extent, namedLine, orNothing, partiesField, row, rowMenu } from "./parts.js";
 import type { Choice, Field, Menu, Screen } from "./view.js";
@@ -141,11 +142,11 @@ export const party: Screen<"party"> = async ({ id }, { explorer }) => {
     title: md`${detail.accountName ?? shortId(detail.partyId ?? id)}`,
     tone: "neutral",
     thumbnail: detail.imageUrl,
-    body: [
+    body: present([
       balance ? md`# ${coins(balance.total_coin_holdings)}` : md`The explorer has no balance for this party.`,
-      ...(usd ? [md`${usd} at the current price`] : []),
+      usd ? md`${usd} at the current price` : undefined,
       md`${kinds.length > 0 ? kinds.join(", ") : noKind}`,
-    ],
+    ]),
     fields: [
       ...(balance
         ? [
@@ -169,15 +170,15 @@ export const party: Screen<"party"> = async ({ id }, { explorer }) => {
       { name: "Party id", value: codeBlock(detail.partyId ?? id) },
     ],
     readings: types ? [reading, types] : [reading],
-    links: [
+    links: present([
       { label: "Rewards", emoji: "🏅", to: address("rewards", { id }) },
-      ...(types?.data.isValidator || types?.data.isSv
-        ? [{ label: "Validator", emoji: "🖥️", to: address("validator", { id }) }]
-        : []),
-      ...(detail.creator?.partyId && detail.creator.partyId !== id
-        ? [{ label: "Creator", emoji: "🪪", to: address("party", { id: detail.creator.partyId }) }]
-        : []),
-    ],
+      types?.data.isValidator || types?.data.isSv
+        ? { label: "Validator", emoji: "🖥️", to: address("validator", { id }) }
+        : undefined,
+      detail.creator?.partyId && detail.creator.partyId !== id
+        ? { label: "Creator", emoji: "🪪", to: address("party", { id: detail.creator.partyId }) }
+        : undefined,
+    ]),
     explorerPage: { kind: "party", id: detail.partyId ?? id },
     parent: address("parties", {}),
   };

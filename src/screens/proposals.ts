@@ -8,6 +8,7 @@ import { isOpen, neededFor, type StatusGroup, statusGroup, statusWords } from ".
 import { shortId } from "../text/ids.js";
 import { bold, countedWords, type Markdown, md } from "../text/markdown.js";
 import { capitalized, cut } from "../text/plain.js";
+import { present } from "../util/present.js";
 import { address, type ParametersOf, parseAddress } from "./addresses.js";
 import { extent, orNothing, pageOf, row, rowMenu } from "./parts.js";
 import type { Menu, Screen } from "./view.js";
@@ -179,18 +180,17 @@ export const proposals: Screen<"proposals"> = async (parameters, { explorer, nam
   return {
     title: md`Vote requests: ${which}`,
     tone: "neutral",
-    body: [
+    body: present([
       ...orNothing(
         shownSlice.rows.map((each) => toLine(each, names, judging)),
         status === "first" && kind === "any" ? "vote requests" : "such vote requests",
       ),
       md``,
       md`-# ${extent(shownSlice, "vote request")}`,
-      ...(reading.searched === undefined
-        ? []
-        : [md`-# Only the newest ${countedWords(reading.searched, "vote request")} were searched.`]),
+      reading.searched !== undefined &&
+        md`-# Only the newest ${countedWords(reading.searched, "vote request")} were searched.`,
       ...unreadLines(reading.unread),
-    ],
+    ]),
     readings: [reading],
     pager: shownSlice,
     menus: [

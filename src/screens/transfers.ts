@@ -18,6 +18,7 @@ import {
   timestamp,
   timestampWithAge,
 } from "../text/markdown.js";
+import { present } from "../util/present.js";
 import { address, type ParametersOf } from "./addresses.js";
 import { agedList, brief, partyLines, partyMenu, row, rowMenu } from "./parts.js";
 import type { Detour, Screen, View } from "./view.js";
@@ -132,15 +133,17 @@ export const transfer: Screen<"transfer"> = async (parameters, { explorer }): Pr
       md`from ${oneOf(shownTransfer.senders)} to ${oneOf(shownTransfer.receivers)}`,
       join([timestampWithAge(shownTransfer.createdAt), kindOf(shownTransfer)], " · "),
     ],
-    fields: [
+    fields: present([
       { name: "From", value: partyLines(shownTransfer.senders), inline: true },
       { name: "To", value: partyLines(shownTransfer.receivers), inline: true },
       { name: "Fee", value: coins(shownTransfer.fee), inline: true },
-      ...(shownTransfer.amuletPrice === null
-        ? []
-        : [{ name: "Price then", value: md`${fixed(shownTransfer.amuletPrice, 4)} USD`, inline: true }]),
+      shownTransfer.amuletPrice !== null && {
+        name: "Price then",
+        value: md`${fixed(shownTransfer.amuletPrice, 4)} USD`,
+        inline: true,
+      },
       { name: "Event id", value: codeBlock(id) },
-    ],
+    ]),
     readings: [reading],
     menus: [
       partyMenu([

@@ -3,6 +3,7 @@ import { toCount, toRecord, toText, toTime } from "../explorer/values.js";
 import { shortId } from "../text/ids.js";
 import { codeBlock, countedWords, idCode, md, timestamp, timestampWithAge } from "../text/markdown.js";
 import { perObject } from "../util/per-object.js";
+import { present } from "../util/present.js";
 import { address } from "./addresses.js";
 import { jsonFile } from "./json-file.js";
 import { agedList, brief, entityOf, idsIn, jsonFields, row, rowMenu } from "./parts.js";
@@ -104,7 +105,7 @@ export const update: Screen<"update"> = async ({ id }, { explorer }) => {
   return {
     title: md`Update ${shortId(id)}`,
     tone: "neutral",
-    body: [
+    body: present([
       md`${timestampWithAge(recordedAt)} · ${eventsOfCount(count)}`,
       ...events
         .slice(0, MAX_SHOWN)
@@ -112,9 +113,9 @@ export const update: Screen<"update"> = async ({ id }, { explorer }) => {
           ({ did, template }) =>
             md`• **${brief(did ?? "event")}** · ${brief(template ?? "unknown template")}`,
         ),
-      ...(known > MAX_SHOWN ? [md`…and ${known - MAX_SHOWN} more`] : []),
-      ...(file ? [] : [md`-# The details are too large to attach.`]),
-    ],
+      known > MAX_SHOWN && md`…and ${known - MAX_SHOWN} more`,
+      file ? undefined : md`-# The details are too large to attach.`,
+    ]),
     fields: [...fields, { name: "Update id", value: codeBlock(id) }],
     files: file ? [file] : [],
     readings: [reading],

@@ -18,6 +18,7 @@ import {
 } from "../text/markdown.js";
 import { capitalized, cut } from "../text/plain.js";
 import { pastTime } from "../util/clock.js";
+import { present } from "../util/present.js";
 import { address } from "./addresses.js";
 import { namedLine, rhythmWords, STANDINGS, version } from "./parts.js";
 import { disagreement } from "./validators.js";
@@ -45,10 +46,10 @@ function trafficField({ trafficStatus, isSv }: ValidatorDetail): Field {
   // Super validators have no traffic limit.
   const trafficLines = isSv
     ? [md`used ${bytes(actual.total_consumed)} (no limit)`]
-    : [
+    : present([
         usedOf(actual.total_consumed, target.total_purchased ?? actual.total_limit),
-        ...(availableTraffic === null ? [] : [md`left ${bytes(availableTraffic)}`]),
-      ];
+        availableTraffic !== null && md`left ${bytes(availableTraffic)}`,
+      ]);
   return { name: "Extra traffic", value: join(trafficLines, "\n"), inline: true };
 }
 
@@ -144,12 +145,12 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
     title: md`${detail.validatorName ?? shortId(party)}`,
     tone: TONES[standing],
     thumbnail: detail.validatorImg,
-    body: [
+    body: present([
       md`${STANDINGS[standing]} · last report ${timestampWithAge(reportedAt)}; ${rhythmWords(interval)}`,
-      ...(differs ? [md`-# ${capitalized(differs)}.`] : []),
-      ...(description === null ? [] : [md`${cut(description, 600)}`]),
-    ],
-    fields: [
+      differs ? md`-# ${capitalized(differs)}.` : undefined,
+      description !== null && md`${cut(description, 600)}`,
+    ]),
+    fields: present([
       {
         name: "Version",
         value: versionText(detail.version, context.directory.versions()),
@@ -166,24 +167,25 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
         ),
         inline: true,
       },
-      ...(hasSponsor
-        ? [{ name: "Sponsor", value: namedLine(detail.sponsorName, detail.sponsor), inline: true }]
-        : []),
+      hasSponsor && { name: "Sponsor", value: namedLine(detail.sponsorName, detail.sponsor), inline: true },
       trafficField(detail),
       { name: "Joined", value: timestampWithAge(detail.createdAt), inline: true },
       ...contactField(detail),
       { name: "Party id", value: codeBlock(party) },
-    ],
+    ]),
     readings: [reading],
-    links: [
+    links: present([
       { label: "Party", emoji: "👤", to: address("party", { id: party }) },
       { label: "Rewards", emoji: "🏅", to: address("rewards", { id: party }) },
-      ...(hasSponsor && detail.sponsor !== null
-        ? [{ label: "Sponsor", emoji: "🤝", to: address("validator", { id: detail.sponsor }) }]
-        : []),
+      hasSponsor &&
+        detail.sponsor !== null && {
+          label: "Sponsor",
+          emoji: "🤝",
+          to: address("validator", { id: detail.sponsor }),
+        },
       ...context.watchLinks("validator", party),
       ...context.subscribeLinks("validator", party),
-    ],
+    ]),
     explorerPage: { kind: "validator", id: party },
     parent: address("validators", {}),
   };

@@ -2,6 +2,7 @@ import type { Bar } from "../charts/draw.js";
 import { compareVersions, type VersionSurvey, versionsBehind } from "../ledger/versions.js";
 import { bold, code, countedWords, grouped, join, type Markdown, md, share } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
+import { present } from "../util/present.js";
 import { address } from "./addresses.js";
 import { rowMenu } from "./parts.js";
 import { versionLists } from "./validators.js";
@@ -73,12 +74,11 @@ export const versions: Screen<"versions"> = async (_, { directory, charts }) => 
   return {
     title,
     tone: "neutral",
-    body: [
+    body: present([
       ...counts.map(([version, count]) => versionLine(version, count, survey)),
-      ...(shownCount < active
-        ? [md`others · ${bold(grouped(active - shownCount))} · ${share(active - shownCount, active)}`]
-        : []),
-    ],
+      shownCount < active &&
+        md`others · ${bold(grouped(active - shownCount))} · ${share(active - shownCount, active)}`,
+    ]),
     picture: chartPicture && {
       name: "versions.png",
       content: chartPicture,

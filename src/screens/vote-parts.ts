@@ -12,6 +12,7 @@ import type { MissingVotes } from "../ledger/votes.js";
 import { spanWords } from "../text/durations.js";
 import { bold, countedWords, grouped, join, type Markdown, md, timestamp } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
+import { present } from "../util/present.js";
 import { MINUTE } from "../util/units.js";
 import { brief } from "./parts.js";
 import type { Tone } from "./view.js";
@@ -177,7 +178,7 @@ export const tallyLines = (
   now: number,
 ): readonly Markdown[] => {
   const neededText = neededWords(request, needed, now);
-  return [tallyWords(request, needed, now), tallyBar(request, needed), ...(neededText ? [neededText] : [])];
+  return present([tallyWords(request, needed, now), tallyBar(request, needed), neededText || undefined]);
 };
 
 /** Maximum length of the list of missing voters, in characters. */

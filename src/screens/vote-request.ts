@@ -6,6 +6,7 @@ import { neededFor } from "../ledger/vote-rules.js";
 import { isWholeId } from "../text/ids.js";
 import { bold, code, idCode, join, linkTo, type Markdown, md, quote, timestamp } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
+import { present } from "../util/present.js";
 import { actionLines, actionMenu } from "./action-parts.js";
 import { address, buttonAddress } from "./addresses.js";
 import { namedLine } from "./parts.js";
@@ -17,10 +18,10 @@ import { timeLine } from "./vote-times.js";
 /** Returns the reason of a request, shortened and escaped, and its link. */
 function reasonLines({ reasonBody, reasonUrl }: Pick<VoteRequest, "reasonBody" | "reasonUrl">): Markdown[] {
   const url = toUrl(reasonUrl);
-  return [
-    ...(reasonBody === null ? [] : [quote(reasonBody, 500)]),
-    ...(url === null ? [] : [linkTo(`Read more at ${new URL(url).hostname}`, url)]),
-  ];
+  return present([
+    reasonBody !== null && quote(reasonBody, 500),
+    url !== null && linkTo(`Read more at ${new URL(url).hostname}`, url),
+  ]);
 }
 
 const requesterOf = ({
@@ -116,15 +117,15 @@ export const voteRequest: Screen<"voteRequest"> = async (
   return {
     title: md`${cut(name, 200)}`,
     tone: standingTone(request, standing),
-    body: [
-      ...(kind === null ? [] : [bold(kind)]),
+    body: present([
+      kind !== null && bold(kind),
       ...voteRequestLines(request, [standingText(request, standing), ...shortVote(request)], {
         needed: neededVotes,
         names,
         now: Date.now(),
         rest: "Press “Raw data” to see it all.",
       }),
-    ],
+    ]),
     thumbnail: request.requesterImg,
     readings: [reading],
     menus: [

@@ -17,6 +17,7 @@ import {
   votableUntil,
 } from "../ledger/vote-rules.js";
 import { join, type Markdown, md, timestamp, timestampWithAge } from "../text/markdown.js";
+import { present } from "../util/present.js";
 import { HOUR, MINUTE } from "../util/units.js";
 import type { Field } from "./view.js";
 
@@ -106,18 +107,14 @@ function endedTimes(request: Ended, now: number): Field[] {
   const passedEffect = targetEffectiveAt === null ? md`${ENOUGH_YES}` : moment(targetEffectiveAt, now);
   const otherEffect = group === "failed" ? md`${FAILED_EFFECT}` : undefined;
   const effect = passed ? passedEffect : otherEffect;
-  return [
+  return present([
     { name: "Voting ended", value: isOffDate ? between(closed) : onDate, inline: true },
-    ...(effect === undefined
-      ? []
-      : [
-          {
-            name: passed && (targetEffectiveAt ?? now) <= now ? "Took effect" : "Takes effect",
-            value: md`${effect}`,
-            inline: true,
-          },
-        ]),
-  ];
+    effect !== undefined && {
+      name: passed && (targetEffectiveAt ?? now) <= now ? "Took effect" : "Takes effect",
+      value: md`${effect}`,
+      inline: true,
+    },
+  ]);
 }
 
 /** Returns the fields that say when a vote ends or ended, and when it takes effect. */

@@ -8,6 +8,7 @@ import { shortId } from "../text/ids.js";
 import { bold, countedWords, join, type Markdown, md, timestamp } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { PersonError } from "../util/person-error.js";
+import { present } from "../util/present.js";
 import { address } from "./addresses.js";
 import { orNothing, pageOf, row, rowMenu } from "./parts.js";
 import type { Screen } from "./view.js";
@@ -127,14 +128,14 @@ export const voter: Screen<"voter"> = async ({ id, page }, { explorer, names, wa
   return {
     title: md`Votes of ${calledBy(voterRecord, names)}`,
     tone: "neutral",
-    body: [
+    body: present([
       summary(voterRecord),
-      ...(lead ? [md`-# ${lead}`] : []),
+      lead ? md`-# ${lead}` : undefined,
       md``,
       ...shownBallots.rows.map((ballot) => ballotLine(ballot, names)),
       md``,
       ...coverage(reading.data),
-    ],
+    ]),
     readings: [reading],
     pager: shownBallots,
     menus: [

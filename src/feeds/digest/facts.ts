@@ -9,6 +9,7 @@ import type { State } from "../../storage/state.js";
 import { timestampSchema } from "../../storage/timestamp.js";
 import { cut } from "../../text/plain.js";
 import { ageOf } from "../../util/clock.js";
+import { present } from "../../util/present.js";
 import { lazy } from "../../util/single-flight.js";
 import { HOUR, MINUTE, SECOND } from "../../util/units.js";
 import { type TrackedVoteRequest, trackedVoteRequests } from "../governance/collections.js";
@@ -304,7 +305,7 @@ async function collectValidators(
     each.kind === "unread" ? [each.at - Math.max(each.from, range.since)] : [],
   );
   const sinceLastMs = range.until - Math.max(known.readAt, range.since);
-  const unreadMs = [...gaps, ...(sinceLastMs > UNREAD_MS ? [sinceLastMs] : [])].reduce(
+  const unreadMs = present([...gaps, sinceLastMs > UNREAD_MS && sinceLastMs]).reduce(
     (sum, each) => sum + each,
     0,
   );

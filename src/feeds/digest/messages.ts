@@ -16,6 +16,7 @@ import {
   timestamp,
 } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
+import { present } from "../../util/present.js";
 import { HOUR } from "../../util/units.js";
 import type { Facts } from "./facts.js";
 
@@ -37,10 +38,10 @@ const NONE = { count: 0, named: [] };
 /** Returns a line for each named item, and a line with the number of others. */
 function linesOf<T>({ count, named }: Several<T>, toLine: (each: T) => Markdown): Markdown[] {
   const moreCount = count - named.length;
-  return [
+  return present([
     ...named.map((each) => md`• ${toLine(each)}`),
-    ...(moreCount > 0 ? [md`• and ${moreCount} more`] : []),
-  ];
+    moreCount > 0 && md`• and ${moreCount} more`,
+  ]);
 }
 
 /**
@@ -66,14 +67,14 @@ function requestFields({
     { name: "Opened", lines: linesOf(opened, (each) => md`${title(each)}`) },
     {
       name: "Ended",
-      lines: [
+      lines: present([
         ...linesOf(
           closed,
           (each) =>
             md`${outcomeText(each.status)} · ${title(each)}${tallySuffix({ yes: each.yes ?? null, no: each.no ?? null })}`,
         ),
-        ...(took ? [took] : []),
-      ],
+        took,
+      ]),
     },
     {
       name: "Decided, not closed yet",
@@ -207,15 +208,10 @@ export function digestView(
           join([md`No news between ${timestamp(since, "f")} and ${timestamp(until, "f")}.`, price], " "),
           ...latenessLine,
         ]
-      : [
-          period,
-          ...latenessLine,
-          ...(isEmpty(of) ? [md`No news, but some data is missing.`] : []),
-          ...unknown,
-        ],
+      : present([period, ...latenessLine, isEmpty(of) && md`No news, but some data is missing.`, ...unknown]),
     fields: isQuiet
       ? []
-      : [...requestFields(of), ...validatorFields(of), ...(price ? [{ name: "Price", value: price }] : [])],
+      : present([...requestFields(of), ...validatorFields(of), price && { name: "Price", value: price }]),
     menus: [
       {
         placeholder: "Open a vote request…",

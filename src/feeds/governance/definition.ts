@@ -19,6 +19,7 @@ import { dateWords, untilWords } from "../../screens/vote-times.js";
 import { channelMention, countedWords, join, type Markdown, md, timestamp } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
 import { PersonError } from "../../util/person-error.js";
+import { present } from "../../util/present.js";
 import { DAY } from "../../util/units.js";
 import { representatives, trackedVoteRequests } from "./collections.js";
 import { createMessages } from "./messages.js";
@@ -198,15 +199,15 @@ export const definition: FeedDefinition = {
     );
     if (openRequests.length === 0) return [md`Nothing is open at the moment.`];
     const soonestMs = Math.max(...remindersOf(subscription));
-    return [
+    return present([
       md`Already open (I won't announce these again):`,
       ...shownRequests.map(({ row, request, needed, at }) => {
         // The first reminder is already due.
         const lineSign = at !== undefined && at - now <= soonestMs ? "⏰" : "•";
         return md`${lineSign} ${cut(names.voteRequest({ ...row, identity: identityOf(row) }), 120)}, ${untilWords(request, needed, now)}`;
       }),
-      ...(openRequests.length > MAX_SHOWN ? [md`…and ${openRequests.length - MAX_SHOWN} more`] : []),
-    ];
+      openRequests.length > MAX_SHOWN && md`…and ${openRequests.length - MAX_SHOWN} more`,
+    ]);
   },
 
   async nowOf({ state }, { subject }) {

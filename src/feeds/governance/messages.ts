@@ -31,6 +31,7 @@ import { roughly, spanWords } from "../../text/durations.js";
 import { shortId } from "../../text/ids.js";
 import { bold, join, type Markdown, md, timestamp } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
+import { present } from "../../util/present.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import type { GovernanceEvent } from "./events.js";
 import type { Snapshot } from "./snapshot.js";
@@ -215,7 +216,7 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
   const lastingFacts = (row: VoteRequestListItem): readonly Markdown[] => {
     if (isOver(row, now())) return [statusText(row.status)];
     const { next } = standingOf({ ...row, ...tallyIn(row) }, neededFor(tallyIn(row), undefined), now());
-    return [...(next ? [dateWords(next)] : []), ...shortVote(row)];
+    return present([next && dateWords(next), ...shortVote(row)]);
   };
 
   return {
@@ -261,19 +262,16 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
       return renderer.message({
         notification: md`🗳️ ${rows.length} new vote requests: ${`${named.join(", ")}${moreWords}`}`,
         tone: "neutral",
-        body: [
+        body: present([
           openedWords(
             all.map(({ createdAt }) => createdAt),
             since,
           ),
-          ...(endedCount > 0
-            ? [md`${endedCount === rows.length ? "All" : endedCount} of them have ended since.`]
-            : []),
+          endedCount > 0 && md`${endedCount === rows.length ? "All" : endedCount} of them have ended since.`,
           ...shownRows.map(({ row, title }) => join([bold(cut(title, 120)), ...lastingFacts(row)], " · ")),
-          ...(rows.length > shownRows.length
-            ? [md`…and ${rows.length - shownRows.length} more. Press “All vote requests” to see them.`]
-            : []),
-        ],
+          rows.length > shownRows.length &&
+            md`…and ${rows.length - shownRows.length} more. Press “All vote requests” to see them.`,
+        ]),
         menus: [
           {
             placeholder: "Open a vote request…",

@@ -6,6 +6,7 @@ import type { View } from "../../screens/view.js";
 import { hintOf } from "../../text/ids.js";
 import { countedWords, join, type Markdown, md } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
+import { present } from "../../util/present.js";
 
 /** Maximum number of rows in a message. A button opens the full list. */
 const MAX_ROWS = 10;
@@ -36,12 +37,11 @@ export function createMessages(renderer: Renderer) {
   const viewOf = (validators: readonly ValidatorSummary[], mark: string): View => ({
     tone: "good",
     notification: newsOf(validators),
-    body: [
+    body: present([
       ...joinedRows(validators.slice(0, MAX_ROWS)),
-      ...(validators.length > MAX_ROWS
-        ? [md`…and ${validators.length - MAX_ROWS} more. Press “Newest validators” to see them.`]
-        : []),
-    ],
+      validators.length > MAX_ROWS &&
+        md`…and ${validators.length - MAX_ROWS} more. Press “Newest validators” to see them.`,
+    ]),
     menus: [validatorMenu(validators)],
     links: [{ label: "Newest validators", emoji: "🆕", to: address("newcomers", {}), mark }],
     readings: [],

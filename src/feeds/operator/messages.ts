@@ -3,6 +3,7 @@ import type { View } from "../../screens/view.js";
 import { roughly } from "../../text/durations.js";
 import { code, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
+import { present } from "../../util/present.js";
 import type { Trouble } from "./collections.js";
 import type { TroubleKind } from "./troubles.js";
 
@@ -53,13 +54,13 @@ export function troubleView(trouble: Trouble, mark: string): View {
     notification: isOver
       ? md`✅ Over: “${WORDS[kind].title}” (lasted ${roughly(lastAt - since)})`
       : md`For the operator: ${WORDS[kind].title.charAt(0).toLowerCase()}${WORDS[kind].title.slice(1)}`,
-    body: [
+    body: present([
       isOver
         ? md`From ${timestamp(since, "f")} to ${timestamp(lastAt, "f")}.`
         : md`Since ${timestampWithAge(since)}.`,
-      ...(isOver ? [] : [WORDS[kind].body]),
+      !isOver && WORDS[kind].body,
       ...details.map((line) => md`- ${code(cut(line, 150))}`),
-    ],
+    ]),
     links: [{ label: "Show the price", emoji: "🔎", to: address("price", {}), mark }],
     readings: [],
   };

@@ -17,6 +17,7 @@ import { timestampSchema } from "../../storage/timestamp.js";
 import { grouped, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
 import { ageOf } from "../../util/clock.js";
 import { inPieces } from "../../util/event-loop.js";
+import { present } from "../../util/present.js";
 import { PRICE_FEED, priceWatches } from "./collections.js";
 import {
   backWords,
@@ -166,22 +167,16 @@ const definition: FeedDefinition = {
     const { when, repeat } = condition;
     const isHolding = price !== null && isPastLimit(condition, Number(price));
     const wholeAt = wholeFrom(condition, await readSamples(state), now);
-    return [
+    return present([
       priceLine(answer, now),
-      ...(isHolding
-        ? [
-            md`It's already ${when} that. You'll be told the next time it passes the limit, after ${backWords(condition)}.`,
-          ]
-        : []),
-      ...(wholeAt === undefined
-        ? []
-        : [
-            md`I don't know the price of ${OVER[condition.over]} ago yet. Until ${timestamp(wholeAt, "f")}, moves are measured from the oldest price I have.`,
-          ]),
+      isHolding &&
+        md`It's already ${when} that. You'll be told the next time it passes the limit, after ${backWords(condition)}.`,
+      wholeAt !== undefined &&
+        md`I don't know the price of ${OVER[condition.over]} ago yet. Until ${timestamp(wholeAt, "f")}, moves are measured from the oldest price I have.`,
       repeat === "once"
         ? md`You'll be told once.`
         : md`You'll be told each time, at most once an hour, but again only if ${backWords(condition)} in between.`,
-    ];
+    ]);
   },
 
   async nowOf({ state }, subscription) {

@@ -4,6 +4,7 @@ import { movingView, standstillView } from "../../screens/standstill.js";
 import type { Link, Tone, View } from "../../screens/view.js";
 import { spanWords } from "../../text/durations.js";
 import { grouped, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
+import { present } from "../../util/present.js";
 import { MINUTE } from "../../util/units.js";
 import type { Upgrade } from "./collections.js";
 import { timeOfStep, type UpgradeEvent } from "./events.js";
@@ -11,26 +12,27 @@ import { timeOfStep, type UpgradeEvent } from "./events.js";
 /** The part of an upgrade that messages about its schedule need. */
 export type ShownUpgrade = Pick<Upgrade, "upgradeAt" | "freezeAt"> & Partial<Upgrade>;
 
-const linksTo = (mark: string | undefined, decidedBy?: string): Link[] => [
-  {
-    label: "Versions",
-    emoji: "📊",
-    to: address("versions", {}),
-    ...(mark === undefined ? {} : { mark }),
-  },
-  ...(decidedBy === undefined
-    ? []
-    : [{ label: "The vote", emoji: "🗳️", to: address("voteRequest", { id: decidedBy }) }]),
-];
+const linksTo = (mark: string | undefined, decidedBy?: string): Link[] =>
+  present([
+    {
+      label: "Versions",
+      emoji: "📊",
+      to: address("versions", {}),
+      ...(mark === undefined ? {} : { mark }),
+    },
+    decidedBy !== undefined && {
+      label: "The vote",
+      emoji: "🗳️",
+      to: address("voteRequest", { id: decidedBy }),
+    },
+  ]);
 
 /** Returns the lines with the times of an upgrade. */
 export function timeLines({ upgradeAt, freezeAt }: ShownUpgrade): Markdown[] {
-  return [
+  return present([
     md`🛠️ Transactions pause on ${timestampWithAge(upgradeAt)}, for seconds to minutes.`,
-    ...(freezeAt === null
-      ? []
-      : [md`🧊 No new parties or packages from ${timestampWithAge(freezeAt)} until then.`]),
-  ];
+    freezeAt !== null && md`🧊 No new parties or packages from ${timestampWithAge(freezeAt)} until then.`,
+  ]);
 }
 
 const ADVICE = md`Validators that don't run a compatible version by then can't send or receive transactions afterwards.`;
@@ -57,10 +59,10 @@ function cardState(upgrade: ShownUpgrade, now: number): CardState {
     return {
       notification: md`🛠️ Network upgrade of ${upgradeDay(upgradeAt)}: its time has come`,
       tone: "neutral",
-      lines: [
+      lines: present([
         md`Transactions were to pause on ${timestampWithAge(upgradeAt)}.`,
-        ...(endedAt === undefined ? [] : [NO_CLAIM]),
-      ],
+        endedAt !== undefined && NO_CLAIM,
+      ]),
       isAhead: false,
     };
   // A vote may have moved only the freeze before it.

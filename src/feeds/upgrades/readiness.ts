@@ -7,6 +7,7 @@ import {
   type VersionSurvey,
 } from "../../ledger/versions.js";
 import { bold, code, countedWords, grouped, join, type Markdown, md } from "../../text/markdown.js";
+import { present } from "../../util/present.js";
 
 /** Maximum number of validators that are named. */
 const MAX_NAMED = 15;
@@ -71,7 +72,7 @@ export function readinessLines(
   if (!report) return [md`Readiness unknown: no validator's version is known.`];
   const { version, isNamed, ready, behind, unknown } = report;
   const active = ready + behind + unknown;
-  return [
+  return present([
     join(
       [
         md`📊 ${bold(grouped(ready))} of ${countedWords(active, "active validator")} run ${code(version, 40)} or newer`,
@@ -80,9 +81,9 @@ export function readinessLines(
       ],
       " · ",
     ),
-    ...(followed.length > 0 ? [followedLine(followed, version)] : []),
+    followed.length > 0 && followedLine(followed, version),
     isNamed
       ? md`-# Measured against ${code(version, 40)}, which was named with \`needs\`.`
       : md`-# Measured against ${code(version, 40)}, the newest version in common use. The vote doesn't name the one that is needed; you can, with \`needs\` in \`/subscribe upgrades\`.`,
-  ];
+  ]);
 }

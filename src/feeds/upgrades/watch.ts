@@ -8,6 +8,7 @@ import { type UpgradeDecision, upgradeDecision } from "../../ledger/upgrades.js"
 import { actionIn, readDetail } from "../../ledger/vote-requests.js";
 import { statusGroup } from "../../ledger/vote-rules.js";
 import { ageOf } from "../../util/clock.js";
+import { present } from "../../util/present.js";
 import { DAY, HOUR } from "../../util/units.js";
 import { type TrackedVoteRequest, trackedVoteRequests } from "../governance/collections.js";
 import { PROGRESS as GOVERNANCE } from "../governance/watch.js";
@@ -141,12 +142,12 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
       ...standing.events.filter(({ kind }) => !(isTold && kind === "moving")),
     ];
     const ended = [...oldOf(knownUpgrades, now()), ...oldOf(knownStandstills, now())];
-    const writes = [
+    const writes = present([
       ...[...schedule.changed].map(([subject, upgrade]) => state.open(upgrades).put(subject, upgrade)),
       ...[...standing.changed].map(([subject, each]) => state.open(standstills).put(subject, each)),
-      ...(isBaseline ? [readTimes.put(UPGRADES_FEED, { completeAt: now() })] : []),
-      ...(isVoteBaseline && isExamined ? [readTimes.put(VOTES, { completeAt: now() })] : []),
-    ];
+      isBaseline && readTimes.put(UPGRADES_FEED, { completeAt: now() }),
+      isVoteBaseline && isExamined && readTimes.put(VOTES, { completeAt: now() }),
+    ]);
     if (writes.length + ended.length > 0)
       yield { events, writes, changed: [...schedule.changed.keys(), ...standing.changed.keys()], ended };
     return "done";

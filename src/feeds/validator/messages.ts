@@ -17,6 +17,7 @@ import {
   userMention,
 } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
+import { present } from "../../util/present.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 import { acknowledgeButton, handBackButton, snoozeButton } from "./buttons.js";
 import { type Alert, type AlertResponse, isSnoozed } from "./collections.js";
@@ -87,20 +88,15 @@ function responseLines({ response, now }: Known, isOver = false): Markdown[] {
   const { acknowledged, snoozed } = response ?? {};
   const who = (by: string | null) => (by === null ? md`Somebody` : userMention(by));
   const sinceWords = acknowledged && timestamp(acknowledged.at, "f");
-  return [
-    ...(acknowledged
-      ? [
-          isOver
-            ? md`🙋 ${who(acknowledged.by)} was on it from ${sinceWords}.`
-            : md`🙋 ${who(acknowledged.by)} has been on it since ${sinceWords}.`,
-        ]
-      : []),
-    ...(snoozed && !isOver && isSnoozed(response, now)
-      ? [
-          md`💤 Snoozed by ${who(snoozed.by)} until ${snoozed.until === null ? md`it's back` : timestamp(snoozed.until, "f")}.`,
-        ]
-      : []),
-  ];
+  return present([
+    acknowledged &&
+      (isOver
+        ? md`🙋 ${who(acknowledged.by)} was on it from ${sinceWords}.`
+        : md`🙋 ${who(acknowledged.by)} has been on it since ${sinceWords}.`),
+    snoozed && !isOver && isSnoozed(response, now)
+      ? md`💤 Snoozed by ${who(snoozed.by)} until ${snoozed.until === null ? md`it's back` : timestamp(snoozed.until, "f")}.`
+      : undefined,
+  ]);
 }
 
 /** Returns further lines about a validator: its reporting interval, its version and its contact links. */
@@ -162,7 +158,7 @@ export function silenceView(alert: ShownSilence, known: Known, mark: string): Vi
       ...responseLines(known, endedAt !== undefined),
     ],
     menus: endedAt === undefined ? [snoozeMenu(validator, since)] : [],
-    links: [...(endedAt === undefined ? [takeOn(known, validator, since)] : []), details(validator, mark)],
+    links: present([endedAt === undefined && takeOn(known, validator, since), details(validator, mark)]),
     explorerPage: { kind: "validator", id: validator },
     readings: [],
   };
@@ -199,7 +195,7 @@ export function manyView(alert: ManySilent, known: Known, mark: string): View {
       ? md`${overNews(back, gone)}${withOwn(md` (`, md`)`)}`
       : md`🔴 ${silent} of ${total} validators went silent at about ${timestamp(since, "t")}${withOwn(md`, including yours: `)}`,
     tone: isOver ? overTone : "bad",
-    body: [
+    body: present([
       isOver
         ? md`${silent} of ${total} validators went silent at about ${timestamp(since, "f")}.`
         : md`With this many at once, it's probably the network or the explorer.`,
@@ -210,16 +206,13 @@ export function manyView(alert: ManySilent, known: Known, mark: string): View {
           ? md`⚪ ${nameOf(validator)}, no longer listed since ${timestamp(backAt, "f")}`
           : md`🟢 ${nameOf(validator)}, back ${timestamp(backAt)}`;
       }),
-      ...(moreCount > 0 ? [md`…and ${moreCount} more`] : []),
-      ...(members.length < 2
-        ? []
-        : [
-            md`-# ${back} of your ${countedWords(members.length, "validator")} back${gone > 0 ? md`, ${gone} no longer listed` : md``}`,
-          ]),
+      moreCount > 0 && md`…and ${moreCount} more`,
+      members.length > 1 &&
+        md`-# ${back} of your ${countedWords(members.length, "validator")} back${gone > 0 ? md`, ${gone} no longer listed` : md``}`,
       ...responseLines(known, endedAt !== undefined),
-    ],
-    menus: [
-      ...(endedAt === undefined ? [snoozeMenu(MANY, toldAt)] : []),
+    ]),
+    menus: present([
+      endedAt === undefined && snoozeMenu(MANY, toldAt),
       {
         placeholder: "Open a validator…",
         choices: members.map(({ validator }) => ({
@@ -227,8 +220,8 @@ export function manyView(alert: ManySilent, known: Known, mark: string): View {
           to: address("validator", { id: validator }),
         })),
       },
-    ],
-    links: [...(endedAt === undefined ? [takeOn(known, MANY, toldAt)] : []), listLink(mark)],
+    ]),
+    links: present([endedAt === undefined && takeOn(known, MANY, toldAt), listLink(mark)]),
     readings: [],
   };
 }

@@ -14,6 +14,7 @@ import { compareVersions, isVersion, newestCredible, type VersionSurvey } from "
 import type { State } from "../../storage/state.js";
 import { ageOf } from "../../util/clock.js";
 import { filterInTurns, inPieces, yieldIfBusy } from "../../util/event-loop.js";
+import { present } from "../../util/present.js";
 import { MINUTE } from "../../util/units.js";
 import { type Alert, alertId, type ValidatorWatch } from "./collections.js";
 import { behindWhat, dueWarning, isListedAgain, judge, judgeVersion } from "./decide.js";
@@ -313,10 +314,10 @@ export function createValidatorWatch({
 
     const isNewRhythm = rhythm !== undefined && rhythm !== loaded.rhythm;
     yield {
-      writes: [
-        ...(isNewRhythm ? [state.open(rhythms).put(NETWORK_RHYTHM, rhythm)] : []),
+      writes: present([
+        isNewRhythm && state.open(rhythms).put(NETWORK_RHYTHM, rhythm),
         ...[...activity].map(([party, document]) => state.open(activities).put(party, document)),
-      ],
+      ]),
       changed: answered(loaded),
     };
     yield* stepsOf(state, loaded, found);
