@@ -14,7 +14,6 @@ import {
   visible,
   wholeNumber,
 } from "./config-shapes.js";
-import { present } from "./util/present.js";
 
 /** An invalid configuration. There is one line per variable, with its name and what to set. */
 export class ConfigError extends Error {
@@ -369,9 +368,11 @@ export function loadConfig(): Config {
     return parseConfig(environment());
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    throw new ConfigError(
-      present([...error.problems, ...misspeltVariables(), !existsSync(".env") && NO_FILE]),
-    );
+    throw new ConfigError([
+      ...error.problems,
+      ...misspeltVariables(),
+      ...(existsSync(".env") ? [] : [NO_FILE]),
+    ]);
   }
 }
 

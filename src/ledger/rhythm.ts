@@ -43,8 +43,15 @@ export function withGap<Known extends ReportGaps>(known: Known, gapMs: number, u
   return { ...known, roughGaps: [...(known.roughGaps ?? []), gapMs].slice(-MIN_GAPS) };
 }
 
+/** Interval below which a network is a quick one, whose validators may slow down to the usual interval, in ms. */
+export const QUICK_MS = 0.8 * USUAL_INTERVAL_MS;
+/** Longest gap that counts as the usual interval with a delay, and not as an outage, in ms. */
+const USUAL_GAP_MS = 1.5 * USUAL_INTERVAL_MS;
+
 /** Minimum number of validators for an estimate from a single reading. */
 const MIN_SAMPLE = 20;
+/** Share of the validators of a small network that have reported within an interval, if they are well. */
+const SMALL_SHARE = 0.8;
 /** Shortest interval that the ledger has ever had, in ms: one report per round, until April 2026. */
 const ROUND_MS = 10 * MINUTE;
 /** If nearly all validators have reported within this time, they report at least once a round, in ms. */
@@ -62,12 +69,13 @@ const STRAGGLERS = 0.05;
  * Estimates the network's reporting interval from one reading. The ages of the last reports spread evenly over one interval, and
  * few are between one and two intervals. Ages are measured from the newest report, so that a delay of the explorer has no effect.
  * @param reportedAt last report of every listed validator, epoch ms
+ * With fewer than 20 validators, the estimate is only a lower limit for a network that is slower than usual.
  * @returns ms, or `undefined` if there are too few reports or they do not spread evenly
  */
 export function intervalFromReading(reportedAt: readonly number[]): number | undefined {
-  if (reportedAt.length < MIN_SAMPLE) return undefined;
   const newestReport = reportedAt.reduce((latest, at) => Math.max(latest, at), 0);
   const ages = reportedAt.map((at) => newestReport - at).sort((a, b) => a - b);
+  if (ages.length < MIN_SAMPLE) return slowInterval(ages.filter((age) => age <= MAX_SILENCE_MS));
   const oldestButFew = ages[Math.floor((1 - STRAGGLERS) * (ages.length - 1))] ?? 0;
   if (oldestButFew <= BURST_MS) return ROUND_MS;
   let beyond = 0;
@@ -75,7 +83,7 @@ export function intervalFromReading(reportedAt: readonly number[]): number | und
     const age = ages[index] ?? 0;
     while (beyond < ages.length && (ages[beyond] ?? 0) <= 2 * age) beyond += 1;
     const count = index + 1;
-    const leastShare = age < 0.8 * USUAL_INTERVAL_MS ? QUICK_SHARE : HOURLY_SHARE;
+    const leastShare = age < QUICK_MS ? QUICK_SHARE : HOURLY_SHARE;
     if (count < Math.max(MIN_SAMPLE / 2, ages.length * leastShare) || beyond - count > STRAGGLERS * count)
       continue;
     const middle = ages[Math.floor(index / 2)] ?? 0;
@@ -83,6 +91,12 @@ export function intervalFromReading(reportedAt: readonly number[]): number | und
     return isEven ? Math.round(age * (1 + STRAGGLERS)) : undefined;
   }
   return undefined;
+}
+
+/** Returns the age of most reports of a small network, in ms. `undefined` unless it is longer than the usual interval. */
+function slowInterval(ages: readonly number[]): number | undefined {
+  const ageOfMost = ages[Math.floor(SMALL_SHARE * (ages.length - 1))] ?? 0;
+  return ageOfMost > USUAL_GAP_MS ? ageOfMost : undefined;
 }
 
 /** Returns the interval within which nine of ten validators report, in ms. `undefined` if no intervals are given. */

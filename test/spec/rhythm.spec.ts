@@ -102,6 +102,16 @@ describe("the network's interval", () => {
     expect(intervalFromReading(spread(count, 65))).toBeCloseTo(1.05 * age, -1);
   });
 
+  it.each([
+    ["eight that report every six hours", spread(8, 360), true],
+    ["eight that report every hour", spread(8, 65), false],
+    ["eight of which one is silent", [...spread(7, 65), NOW - 9 * HOUR], false],
+    ["eight of which four have not reported for days", [...spread(4, 65), ...dead(4)], false],
+  ])("is at least the age of most reports of %s, if that is longer than usual", (_, reportedAt, isSlow) => {
+    const estimate = intervalFromReading(reportedAt);
+    expect(estimate !== undefined && estimate > 3 * HOUR).toBe(isSlow);
+  });
+
   it("needs twenty validators, and recognizes a burst of two minutes", () => {
     expect(intervalFromReading(spread(20, 65))).toBeGreaterThan(55 * MINUTE);
     expect(intervalFromReading(spread(100, 2.09))).toBe(10 * MINUTE);

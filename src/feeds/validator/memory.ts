@@ -264,7 +264,10 @@ export async function unwatchedWrites(
   return [...unwatched.map((party) => reports.delete(party)), ...forgotten.map((id) => memories.delete(id))];
 }
 
-/** Maximum gap between two reports from which a validator's own rhythm is learnt, as a multiple of the network's interval. */
+/**
+ * Maximum gap between two reports from which a validator's own rhythm is learnt, as a multiple of the network's interval, or of
+ * the usual one if that is longer.
+ */
 const MAX_GAP = 4;
 
 /**
@@ -289,7 +292,7 @@ export function learn(
     const isKnown = previousReports !== undefined && previousReports.seenAt <= now + 5 * MINUTE;
     const gapMs = isKnown ? seenReport.seenAt - previousReports.seenAt : 0;
     // A longer gap is an outage, and no rhythm.
-    const isUsual = gapMs <= MAX_GAP * (rhythm?.intervalMs ?? USUAL_INTERVAL_MS);
+    const isUsual = gapMs <= MAX_GAP * Math.max(rhythm?.intervalMs ?? 0, USUAL_INTERVAL_MS);
     const unreadMs = previousReports ? ageOf(previousReports.readAt, now) : 0;
     const knownGaps = previousReports && unreadMs < RELEARN_MS ? gapsOf(previousReports) : { gaps: [] };
     const gaps =

@@ -2,8 +2,11 @@ import { type NetworkRhythm, RELEARN_MS } from "../../ledger/network-rhythm.js";
 import {
   intervalFromReading,
   intervalOf,
+  lateAfter,
   networkInterval,
+  QUICK_MS,
   type ReportGaps,
+  silentAfter,
   USUAL_INTERVAL_MS,
   withGap,
 } from "../../ledger/rhythm.js";
@@ -27,6 +30,11 @@ export interface ReportLog {
   note(reading: Pick<ActivityReading, "seen" | "isWhole" | "oldestAt" | "newestAt">, readAt: number): void;
   /** Returns the network's reporting interval in ms. `undefined` until it is known for most validators. */
   interval(aliveMs: number): number | undefined;
+  /**
+   * True if a quick network slows down, one validator after another: most have not reported for two intervals, and those that
+   * just did had paused, too. In an outage, the others keep their rhythm.
+   */
+  isSlowingDown(intervalMs: number, asOf: number): boolean;
   /** Deletes the recorded gaps after a change of the rhythm. */
   restart(): void;
 }
@@ -65,6 +73,17 @@ export function createReportLog(): ReportLog {
       const least = Math.max(1, Math.min(MIN_VALIDATORS, allReports.length), MOST * alive.length);
       if (intervals.length < least) return undefined;
       return networkInterval(intervals);
+    },
+    isSlowingDown(intervalMs, asOf) {
+      if (intervalMs >= QUICK_MS) return false;
+      const ageOfLast = ({ seenAt }: Reported) => asOf - seenAt;
+      const alive = [...knownReports.values()].filter(
+        (each) => ageOfLast(each) <= silentAfter(USUAL_INTERVAL_MS),
+      );
+      const overdue = alive.filter((each) => ageOfLast(each) > silentAfter(intervalMs));
+      const fresh = alive.filter((each) => ageOfLast(each) <= intervalMs);
+      const paused = fresh.filter(({ gaps }) => (gaps.at(-1) ?? 0) > lateAfter(intervalMs));
+      return 2 * overdue.length > alive.length && 2 * paused.length > fresh.length;
     },
     restart() {
       for (const [party, each] of knownReports) knownReports.set(party, { ...each, gaps: [], roughGaps: [] });

@@ -266,7 +266,9 @@ export function createValidatorWatch({
     if (!isUnclear) reports.note(reading, readSince);
     const unreportedMs = isUnsure ? readSince - newestAt - BEHIND_MS : asOf - newestAt;
     const hasStopped =
-      unreportedMs > stoppedAfter(intervalBefore) && (isUnsure || reportedLately(reading, intervalBefore));
+      (unreportedMs > stoppedAfter(intervalBefore) &&
+        (isUnsure || reportedLately(reading, intervalBefore))) ||
+      (loaded.rhythm?.changing === undefined && reports.isSlowingDown(intervalBefore, asOf));
     const rounds = await readRounds(state, readSince);
     const isStill = rounds?.isStandingStill === true;
     // Reports that were impossible while the network stood still are not missing.

@@ -44,6 +44,56 @@ describe("a validator that dies", () => {
   });
 });
 
+describe("validators that are well", () => {
+  const quick = regular(10 * MINUTE);
+  const slow = regular(65 * MINUTE);
+  const change = START + 4 * HOUR;
+
+  it("are silent at most three times, before the bot knows that they report more rarely than the network", async () => {
+    const told = await silences(
+      {
+        validators: 45,
+        watched: [0, 1, 42, 43, 44],
+        lastReport: (number, now) => (number < 41 ? quick : slow)(number, now),
+      },
+      12 * HOUR,
+    );
+    expect(told.length).toBeLessThanOrEqual(9);
+    for (const at of told) expect(at).toBeLessThan(3.5);
+  });
+
+  it.each([3, 12])("are not silent in a small network that reports every %i hours", async (hours) => {
+    const lastReport = regular(hours * HOUR);
+    expect(await silences({ validators: 8, watched: [0, 1, 2, 3], lastReport }, 26 * HOUR)).toEqual([]);
+  });
+
+  it("are not silent after a quick network has slowed down, one validator after another", async () => {
+    const events = await play(
+      {
+        validators: 45,
+        watched: [0, 1, 2, 3, 4, 5],
+        lastReport: (number, now) =>
+          now < change ? quick(number, now) : Math.max(quick(number, change), slow(number, now)),
+      },
+      14 * HOUR,
+    );
+    expect(events.map(({ kind }) => kind)).toEqual(["hold"]);
+  });
+
+  it("go on reporting while most of a quick network is dead, which is told", async () => {
+    const told = await silences(
+      {
+        validators: 45,
+        watched: [0, 1, 2, 3, 4, 5],
+        lastReport: (number, now) => quick(number, number < 30 ? Math.min(now, change) : now),
+      },
+      6 * HOUR,
+    );
+    expect(told).toHaveLength(1);
+    expect((told[0] ?? 0) - 4).toBeLessThan(0.7);
+  });
+});
+
 it.each([
   ["has reported for the first time", 0, undefined],
   ["may have reported before, because the explorer could not be read", 5 * HOUR, true],
