@@ -30,6 +30,8 @@ export interface RequestQueue {
     signal: AbortSignal,
     isAllowed?: () => boolean,
   ): Promise<T>;
+  /** Takes a token for a request that replaces a running one. False if none is left, or if the queue is paused. */
+  mayCheck(): Promise<boolean>;
   /** Pauses the queue for this time, in ms, because the explorer asked for it. */
   pause(ms: number): void;
   /** Rejects all waiting tasks with this error. */
@@ -95,14 +97,14 @@ export function createQueue({
     if (runningCounts.people + runningCounts.background >= concurrency) return false;
     if (!peek(priority)) return false;
     const otherPriority = priority === "people" ? "background" : "people";
-    const keptTasks =
+    const reservedSlots =
       priority === "people" &&
       concurrency > 1 &&
       queues[otherPriority].size > 0 &&
       runningCounts[otherPriority] === 0
         ? 1
         : 0;
-    return runningCounts[priority] < places[priority] - keptTasks;
+    return runningCounts[priority] < places[priority] - reservedSlots;
   };
 
   const sleep = (ms: number) => {
@@ -210,6 +212,7 @@ export function createQueue({
         if (waiters.background) stand(undefined);
         for (const person of waiters.people) stand(person);
       }),
+    mayCheck: async () => pausedUntil <= now() && (await budget.take("background")) <= 0,
     pause(ms) {
       pausedUntil = Math.max(pausedUntil, now() + ms);
       if (ms <= MAX_WAIT_MS) return;

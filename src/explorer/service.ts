@@ -90,8 +90,10 @@ interface ExplorerQuestion<Name extends EndpointName> {
 /** A fetch in progress, shared by all callers with the same question (single flight). */
 interface Flight {
   readonly waiters: Waiters;
-  /** True once the request was sent. Until then it waits in the queue. */
-  sent: boolean;
+  /** Reason why there is no answer yet: the request waits in the queue, was sent, or was refused because of a limit. */
+  waitsFor: "busy" | "slow" | "limited";
+  /** True if one of the callers wants the answer to be cached. */
+  keep: boolean;
   readonly entry: Promise<CacheEntry>;
 }
 
@@ -113,8 +115,8 @@ export function createExplorerService({
   const limit = personalLimit(now);
 
   const fetchEntry = async <Name extends EndpointName>(
-    { name, parameters, key, options }: ExplorerQuestion<Name>,
-    flight: Pick<Flight, "waiters" | "sent">,
+    { name, parameters, key }: ExplorerQuestion<Name>,
+    flight: Omit<Flight, "entry">,
   ): Promise<CacheEntry> => {
     const fetchedAt = now();
     const { waiters } = flight;
@@ -122,11 +124,23 @@ export function createExplorerService({
     // Background requests do not count against a person.
     const isAllowed = () => waiters.background || limit.payerAmong(waiters.people) !== undefined;
     const onSent = () => {
-      flight.sent = true;
+      flight.waitsFor = "slow";
       if (!waiters.background) limit.charge(waiters.people);
     };
+    const onLimited = () => {
+      flight.waitsFor = "limited";
+    };
     const send = (path: string, query: object) =>
-      upstream({ waiters, endpoint: name, isAlwaysThere, path, query: { ...query }, isAllowed, onSent });
+      upstream({
+        waiters,
+        endpoint: name,
+        isAlwaysThere,
+        path,
+        query: { ...query },
+        isAllowed,
+        onSent,
+        onLimited,
+      });
     try {
       // The key names the endpoint, so the last answer is of the same type.
       const lastAnswer = lastAnswers.get(key) as Fetched<Name> | undefined;
@@ -137,27 +151,28 @@ export function createExplorerService({
         onFetched?.(name, data);
       }
       const entry = { data, bytes, fetchedAt };
-      if (options.keep ?? true) await cache.set(key, entry, freshnessOf(name, parameters).stale + KEPT_MS);
+      if (flight.keep) await cache.set(key, entry, freshnessOf(name, parameters).stale + KEPT_MS);
       return entry;
     } catch (error) {
       if (!(error instanceof ExplorerError && error.problem === "missing")) throw error;
       const entry = { missing: true, bytes: 0, fetchedAt } as const;
-      if (options.keep ?? true) await cache.set(key, entry, MISSING_MS);
+      if (flight.keep) await cache.set(key, entry, MISSING_MS);
       return entry;
     }
   };
 
   /** Starts to fetch a new answer, or joins the fetch in progress for the same question. */
   const renew = <Name extends EndpointName>(question: ExplorerQuestion<Name>): Flight => {
-    const { key, caller } = question;
+    const { key, caller, options } = question;
     const underWay = flights.get(key);
     const person = caller === "background" ? undefined : caller.person;
     if (underWay) {
       underWay.waiters.join(person);
+      underWay.keep ||= options.keep ?? true;
       return underWay;
     }
     const waiters = createWaiters(person);
-    const begun = { waiters, sent: false };
+    const begun: Omit<Flight, "entry"> = { waiters, waitsFor: "busy", keep: options.keep ?? true };
     const entry = fetchEntry(question, begun).finally(() => flights.delete(key));
     const flight: Flight = Object.assign(begun, { entry });
     flights.set(key, flight);
@@ -177,7 +192,7 @@ export function createExplorerService({
       const flight = renew(question);
       const tooSlow = () => {
         // A request that was not sent says nothing about the explorer.
-        throw new ExplorerError(flight.sent ? "slow" : "busy", "No answer while a person waits");
+        throw new ExplorerError(flight.waitsFor, "No answer while a person waits");
       };
       return caller === "background" ? flight.entry : withTimeout(flight.entry, patienceMs(), tooSlow);
     };

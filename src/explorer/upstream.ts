@@ -7,6 +7,7 @@ import {
   ExponentialBackoff,
   handleWhen,
 } from "cockatiel";
+import { LRUCache } from "lru-cache";
 import { createNotice } from "../util/notice.js";
 import { singleFlight } from "../util/single-flight.js";
 import { withDeadline } from "../util/timeouts.js";
@@ -26,7 +27,9 @@ const TRIES = 3;
 const CHECK_MS = 3_000;
 /** Delay before the second attempt, in ms. It doubles for the third one. Jitter changes each delay by up to 50%. */
 const FIRST_PAUSE_MS = 400;
-/** Maximum pause for a Retry-After, and the pause for a 429 without one, in ms. */
+/** Time for which the bot remembers that another endpoint answers while some fail, in ms. */
+const CHECKED_MS = 10 * SECOND;
+/** Maximum pause for a Retry-After, and the first pause for a 429 without one, in ms. It doubles with each further one. */
 const MAX_PAUSE_MS = MINUTE;
 const DEFAULT_PAUSE_MS = 2 * SECOND;
 /** Number of consecutive failures that open the circuit breaker, and the delays before it tries again, in ms. */
@@ -63,8 +66,9 @@ export interface UpstreamRequest {
   readonly query: Query;
   /** True if one of the waiting people may send another request. By default it may be sent. */
   readonly isAllowed?: () => boolean;
-  /** Called when each attempt is sent. */
+  /** Called when each attempt is sent, and when the explorer refuses it because of a limit. */
   readonly onSent?: () => void;
+  readonly onLimited?: () => void;
   /** True if the path always has an answer, so that a 404 means that the endpoint is restricted or the address is wrong. */
   readonly isAlwaysThere?: boolean;
 }
@@ -161,16 +165,32 @@ export function createUpstream({
     answered.set(asked.endpoint, asked);
   };
 
+  /** Asks an endpoint again because another one is in doubt. It uses the doubted request's place in the queue. */
+  const check = async ({ path, query }: Asked, ms: number): Promise<void> => {
+    if (!(await queue.mayCheck()))
+      throw new ExplorerError("busy", "No request is left for a check", { unsent: true });
+    const startedAt = performance.now();
+    let status = "200";
+    try {
+      await withDeadline(ms, undefined, (signal) => get(path, query, signal));
+    } catch (error) {
+      if (error instanceof ExplorerError) status = statusOf(error);
+      throw error;
+    } finally {
+      onRequest({ status, ms: performance.now() - startedAt, waitedMs: 0, priority: "background" });
+    }
+  };
+
   /**
    * True if the endpoint that answered last and the dashboard refuse the key, too. If neither answers at
-   * all, nothing is concluded. These requests take no place in the queue, because the request that is in doubt has one.
+   * all, nothing is concluded.
    */
   const askUsualOnes = async (doubted?: EndpointName): Promise<boolean> => {
     const isUsual = ({ endpoint }: Asked) => !withheld.has(endpoint) && endpoint !== doubted;
     for (const usual of [[...answered.values()].findLast(isUsual), DASHBOARD]) {
       if (!usual || !isUsual(usual)) continue;
       try {
-        await withDeadline(TRY_MS, undefined, (signal) => get(usual.path, usual.query, signal));
+        await check(usual, TRY_MS);
       } catch (thrown) {
         const error = usual.isAlwaysThere ? asWithheld(thrown) : thrown;
         if (problemIs("refused", "withheld")(error)) continue;
@@ -181,29 +201,38 @@ export function createUpstream({
     }
     return true;
   };
-  const checks = new Map<"key" | "down", Promise<boolean>>();
+  const checks = new Map<"key", Promise<boolean>>();
   const isKeyRefused = (doubted?: EndpointName) =>
     singleFlight(checks, "key", () => askUsualOnes(doubted), false);
 
-  /** True if an endpoint that has answered before, and is not among the failing ones, answers now. */
-  const isAnotherAnswering = () =>
-    singleFlight(
-      checks,
-      "down",
+  /** True if an endpoint answers now, or if no request is left to find out. */
+  const isAnswering = async (asked: Asked): Promise<boolean> => {
+    try {
+      await check(asked, CHECK_MS);
+      return true;
+    } catch (error) {
+      if (isAnswer(error) || problemIs("busy")(error)) return true;
+      failingEndpoints.add(asked.endpoint);
+      return false;
+    }
+  };
+  const healthChecks = new LRUCache<"another", Promise<boolean>>({ max: 1, ttl: CHECKED_MS });
+  /** True if the endpoint that answered last, apart from the failing ones, or the dashboard answers now. */
+  const isAnotherAnswering = async (): Promise<boolean> => {
+    const mayAnswer = ({ endpoint }: Asked) => !failingEndpoints.has(endpoint) && !withheld.has(endpoint);
+    const isAnswered = await singleFlight(
+      healthChecks,
+      "another",
       async () => {
-        const other = [...answered.values()].findLast(
-          ({ endpoint }) => !failingEndpoints.has(endpoint) && !withheld.has(endpoint),
-        );
-        if (!other) return false;
-        try {
-          await withDeadline(CHECK_MS, undefined, (signal) => get(other.path, other.query, signal));
-          return true;
-        } catch (error) {
-          return isAnswer(error);
-        }
+        const latest = [...answered.values()].findLast(mayAnswer);
+        const others = [latest ?? DASHBOARD, DASHBOARD].filter(mayAnswer);
+        return (await Promise.all([...new Set(others)].map(isAnswering))).includes(true);
       },
-      false,
+      true,
     );
+    if (!isAnswered) healthChecks.delete("another");
+    return isAnswered;
+  };
 
   const noteWithheld = async (error: ExplorerError, endpoint: EndpointName) => {
     if (answered.size === 0 || answered.has(endpoint)) withheld.add(endpoint);
@@ -225,10 +254,23 @@ export function createUpstream({
     return isOnlyHere ? new ExplorerError("withheld", message, { status }) : error;
   };
 
-  const once = async (
-    { waiters, endpoint, path, query, isAllowed, onSent = () => {}, isAlwaysThere = false }: UpstreamRequest,
-    signal: AbortSignal,
-  ): Promise<Body> => {
+  /** Number of pauses since the last answer, and the time of the process until which the last of them lasts, in ms. */
+  let [limitedInARow, pausedUntil] = [0, 0];
+  /** Pauses the queue for as long as the explorer asks, and after a 429 that does not say how long, for longer each time. */
+  const pauseAfter = ({ problem, retryAfterMs }: ExplorerError): void => {
+    // A wait of zero would send the retries at once.
+    if (problem !== "limited" && !retryAfterMs) return;
+    // Requests that were refused together are one refusal.
+    if (pausedUntil <= performance.now()) limitedInARow += 1;
+    const growingMs = DEFAULT_PAUSE_MS * 2 ** (limitedInARow - 1) * (0.5 + Math.random());
+    const pauseMs = Math.min(retryAfterMs || growingMs, MAX_PAUSE_MS);
+    pausedUntil = Math.max(pausedUntil, performance.now() + pauseMs);
+    queue.pause(pauseMs);
+  };
+
+  const once = async (request: UpstreamRequest, signal: AbortSignal): Promise<Body> => {
+    const { waiters, endpoint, path, query, isAllowed, isAlwaysThere = false } = request;
+    const { onSent = () => {}, onLimited = () => {} } = request;
     const queuedAt = performance.now();
     const sendOnce = async () => {
       onSent();
@@ -241,6 +283,7 @@ export function createUpstream({
           },
         );
         failingEndpoints.clear();
+        limitedInARow = 0;
         noteAnswer({ endpoint, path, query, isAlwaysThere });
         reported.delete(endpoint);
         return responseBody;
@@ -248,12 +291,11 @@ export function createUpstream({
         const error = await ofEndpoint(isAlwaysThere ? asWithheld(thrown) : thrown, endpoint);
         if (error instanceof ExplorerError) {
           if (error.problem === "withheld") await noteWithheld(error, endpoint);
-          status = error.status === undefined ? error.problem : String(error.status);
+          status = statusOf(error);
           if (error.retryable || error.problem === "unreadable") failingEndpoints.add(endpoint);
           if (isInDoubt(error) && (await isAnotherAnswering())) onlyHere.add(error);
-          // A wait of zero would send the retries at once.
-          const pauseMs = error.retryAfterMs || (error.problem === "limited" ? DEFAULT_PAUSE_MS : 0);
-          if (pauseMs > 0) queue.pause(Math.min(pauseMs, MAX_PAUSE_MS));
+          if (error.problem === "limited") onLimited();
+          pauseAfter(error);
         }
         throw error;
       } finally {
@@ -291,6 +333,9 @@ export function createUpstream({
     }
   };
 }
+
+const statusOf = ({ status, problem }: ExplorerError): string =>
+  status === undefined ? problem : String(status);
 
 const priorityOf = ({ people }: Waiters): Priority => (people.size > 0 ? "people" : "background");
 

@@ -259,6 +259,46 @@ describe("the explorer service", () => {
     expect(news).toEqual([]);
   });
 
+  it("does not take the explorer for down while the dashboard answers, and checks that within the budget", async () => {
+    for (const page of [0, 1, 2]) {
+      await service.for("background").contracts({ page, size: 100 });
+      await service.for("background").updates({ page, size: 100 });
+      await service.for("background").events({ page, size: 100 });
+    }
+    sandbox.injectFault({ kind: "status", status: 500 }, { path: /contracts|updates|events/ });
+    for (const page of [3, 4]) {
+      const background = service.for("background");
+      const failed = [
+        background.contracts({ page, size: 100 }),
+        background.updates({ page, size: 100 }),
+        background.events({ page, size: 100 }),
+      ].map(problemOf);
+      expect(await Promise.all(failed)).toEqual(["failing", "failing", "failing"]);
+    }
+    expect(await problemOf(service.for(ana).price({}))).toBe("no error");
+    expect(news).toEqual([]);
+    const checks = sandbox.requests.filter(({ path }) => path === "/v1/dashboard");
+    expect(checks.length).toBeLessThanOrEqual(3);
+  });
+
+  it("says that the explorer limits requests, if it still does so while a person waits", async () => {
+    sandbox.injectFault({ kind: "status", status: 429 });
+    const asked = Array.from({ length: 12 }, (_, page) =>
+      problemOf(service.for({ person: `p${page}` }).contracts({ page, size: 100 })),
+    );
+    const problems = new Set(await Promise.all(asked));
+    expect(problems).toContain("limited");
+    expect(problems).not.toContain("slow");
+  });
+
+  it("caches an answer that a person waited for, even if background work that does not cache began the request", async () => {
+    const background = service.for("background", { keep: false }).dashboard({});
+    await Promise.all([background, service.for(ana).dashboard({})]);
+    const before = sent();
+    await service.for({ person: "ben" }).dashboard({});
+    expect([before, sent()]).toEqual([1, 1]);
+  });
+
   it("takes a redirect of one endpoint for that endpoint's problem, while others answer", async () => {
     await service.for(ana).price({});
     sandbox.injectFault({ kind: "redirect", to: "http://127.0.0.1:9/" }, { path: /parties/ });

@@ -234,12 +234,18 @@ function rhythmView(
 ): View {
   const links = [listLink(mark)];
   const beforeWords = `about every ${roughly(beforeMs)}`;
+  // If the network slows down, one validator after another, some still report.
+  const isPartial = since - newestAt < beforeMs;
   if (endedAt === undefined || nowMs === undefined)
     return {
-      notification: md`⏸ No validator has reported since ${timestamp(newestAt, "f")}, though the ledger is moving; silence alerts are on hold`,
+      notification: isPartial
+        ? md`⏸ Most validators report more rarely now than ${beforeWords}; silence alerts are on hold`
+        : md`⏸ No validator has reported since ${timestamp(newestAt, "f")}, though the ledger is moving; silence alerts are on hold`,
       tone: "warning",
       body: [
-        md`They reported ${beforeWords} before, and that may have changed. You won't get silence alerts until I know how often they report now.`,
+        isPartial
+          ? md`You won't get silence alerts until I know how often they report now.`
+          : md`They reported ${beforeWords} before, and that may have changed. You won't get silence alerts until I know how often they report now.`,
       ],
       links,
       readings: [],
@@ -252,7 +258,7 @@ function rhythmView(
     tone: "good",
     body: [
       isSame
-        ? md`No validator had reported since ${timestamp(newestAt, "f")}. Alerts are on again.`
+        ? md`${isPartial ? "Most validators had not reported at" : "No validator had reported since"} ${timestamp(isPartial ? since : newestAt, "f")}. Alerts are on again.`
         : md`Before ${timestamp(since, "f")} they reported ${beforeWords}. Alerts use the new interval.`,
     ],
     links,
