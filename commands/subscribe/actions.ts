@@ -70,7 +70,7 @@ export async function resumeSubscription(
     if (tagId !== each.subscription.tagId)
       await each.of.subscriptions.change(each.subscription, (kept) => ({ ...kept, tagId }));
   }
-  const wasRefused = await endPause(network, channel.id);
+  const wasRefused = await endPause(network, subscription);
   const { isPaused = false } = subscription;
   if (isPaused) await setPaused(network, subscription, false);
   const tagId = currentTag(place, feed, subscription.tagId);

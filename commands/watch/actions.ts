@@ -153,7 +153,7 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
       const againMessage = say(services, md`🔔 You'll get these alerts again`, [md`${title}`], "neutral");
       await writeDirectly(rest, subscription.channelId, againMessage, click.id);
       await setPaused(of, subscription, false);
-      await endPause(of, subscription.channelId);
+      await endPause(of, subscription);
       await clearRefusal(user.id, of.state);
     }
     return watchList(user.id, services, allWatchables, { feed, id });

@@ -168,9 +168,16 @@ export async function startWatch(
     async (error: unknown) => {
       // Discord may only be slow: a person may get five messages in five seconds.
       if (!(error instanceof PersonError)) return false;
-      if (existing) await state.commit(subscriptions.writes(existing, subscription));
-      else await janitor.removeSubscription(subscription);
-      if (health.paused) await subscriptions.setHealth(channelId, health);
+      const unchanged = await subscriptions.expectation(key);
+      // Another command of the same person may have changed or removed the watch meanwhile.
+      if ((await subscriptions.get(key))?.savedAt !== subscription.savedAt) throw error;
+      const pausedWrites = health.paused ? [subscriptions.healthWrite(channelId, health)] : [];
+      if (existing)
+        await state.commit([unchanged, ...subscriptions.writes(existing, subscription), ...pausedWrites]);
+      else {
+        await janitor.removeSubscription(subscription);
+        await state.commit([await subscriptions.expectation(key), ...pausedWrites]);
+      }
       throw error;
     },
   );
@@ -187,8 +194,9 @@ export async function startWatch(
   });
 }
 
-const REFUSED =
-  "Discord didn't let me message you, so your watches are paused. Allow direct messages from a server we share, then resume them in `/watch list`.";
+/** @param networks name of the networks, if the bot serves others, too */
+const refusedWords = (networks: string | undefined): string =>
+  `Discord didn't let me message you, so your watches${networks === undefined ? "" : ` on ${networks}`} are paused. Allow direct messages from a server we share, then resume them in \`/watch list\`.`;
 
 /** Tells a person that Discord refused a message to them. Each refusal is reported once. */
 export async function tellRefusal(
@@ -197,11 +205,12 @@ export async function tellRefusal(
   { served }: Pick<Networks, "served">,
 ): Promise<void> {
   const people = await Promise.all(
-    served.map(async ({ state }) => ({ state, person: await state.open(watchers).get(userId) })),
+    served.map(async ({ state, name }) => ({ state, name, person: await state.open(watchers).get(userId) })),
   );
   const refusedPeople = people.filter(({ person }) => person?.refusedAt !== undefined);
   if (refusedPeople.length === 0) return;
-  await say(REFUSED);
+  const networkNames = refusedPeople.map(({ name }) => name).join(" and ");
+  await say(refusedWords(served.length > 1 ? networkNames : undefined));
   for (const { state } of refusedPeople) await clearRefusal(userId, state);
 }
 

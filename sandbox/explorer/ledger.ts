@@ -197,7 +197,7 @@ export class Ledger {
     const old = request.ballots.find((ballot) => ballot.voter === who);
     const reason = accept ? "Reviewed; no objection." : "The numbers do not add up yet.";
     const castAt = this.now();
-    if (old) return Object.assign(old, { accept, castAt });
+    if (old) return Object.assign(old, { accept, castAt, firstCastAt: old.firstCastAt ?? old.castAt });
     const ballot: Ballot = { voter: who, accept, reason, reasonUrl: "", castAt };
     request.ballots.push(ballot);
     return ballot;
@@ -311,7 +311,8 @@ export class Ledger {
       const ends = targetEffectiveAt ?? voteBefore;
       // With a date for its effect, enough must have voted by the other date (docs/ledger.md, "How a vote ends").
       const hasQuorum =
-        targetEffectiveAt === null || ballots.filter(({ castAt }) => castAt < voteBefore).length >= needed;
+        targetEffectiveAt === null ||
+        ballots.filter(({ castAt, firstCastAt = castAt }) => firstCastAt < voteBefore).length >= needed;
       if (now >= ends) this.closeVoteRequest(request, hasQuorum && yes >= needed ? "Implemented" : "Expired");
       else if (request.targetEffectiveAt === null && yes >= needed)
         this.closeVoteRequest(request, "Accepted");

@@ -84,6 +84,8 @@ export interface Ballot {
   reason: string;
   reasonUrl: string;
   castAt: number;
+  /** Time of the first vote, epoch ms, if it was changed later. It counts for the quorum. */
+  firstCastAt?: number;
 }
 
 export interface VoteRequest {

@@ -9,6 +9,7 @@ import {
   type RESTPostAPIGuildScheduledEventJSONBody,
   Routes,
 } from "discord.js";
+import { LRUCache } from "lru-cache";
 import * as z from "zod";
 import { DISCORD, hasCode } from "../discord/errors.js";
 import type { Pacer } from "../discord/pacer.js";
@@ -21,7 +22,7 @@ import { timestampSchema } from "../storage/timestamp.js";
 import { believed } from "../util/clock.js";
 import { lazy } from "../util/single-flight.js";
 import { withDeadline } from "../util/timeouts.js";
-import { HOUR, MINUTE } from "../util/units.js";
+import { HOUR, MINUTE, SECOND } from "../util/units.js";
 
 /** An event in a server's calendar, for one subject of a feed. */
 const calendarEvent = z.object({
@@ -31,7 +32,7 @@ const calendarEvent = z.object({
   name: z.string(),
   endsAt: timestampSchema,
   /** Missing until Discord has confirmed that the event was created. */
-  eventId: z.string().exactOptional(),
+  eventId: z.string().min(1).exactOptional(),
   startsAt: timestampSchema.exactOptional(),
   /** True if a person deleted it. It is not created again. */
   isGone: z.boolean().exactOptional(),
@@ -55,6 +56,8 @@ const MAX_CHANGES = 5;
 const MAX_TOTAL_CHANGES = 200;
 /** Events that would begin or end sooner than this are not created, in ms. */
 const SOON_MS = 2 * MINUTE;
+/** Maximum delay between two attempts to change an event, in ms. */
+const MAX_RETRY_MS = 10 * MINUTE;
 /** Delay before a retry after Discord has refused an event, in ms. */
 const REFUSED_MS = HOUR;
 
@@ -230,6 +233,24 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
     }
   };
 
+  /** Failed attempts in a row by event, and the time of the process at which the next one is due, in ms. */
+  const failures = new LRUCache<string, { readonly count: number; readonly retryAt: number }>({
+    max: 10_000,
+  });
+  const isWaiting = (id: string): boolean => (failures.get(id)?.retryAt ?? 0) > performance.now();
+  /** Does some work for one event. If it fails, the other events go on. */
+  const attempt = async (id: string, guildId: string, work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+      failures.delete(id);
+    } catch (error) {
+      if (error instanceof LeaseLost || error instanceof StateError) throw error;
+      const count = (failures.get(id)?.count ?? 0) + 1;
+      failures.set(id, { count, retryAt: performance.now() + Math.min(SECOND * 2 ** count, MAX_RETRY_MS) });
+      log.warn({ err: error, guild: guildId }, "A calendar could not be updated; retrying");
+    }
+  };
+
   /**
    * Updates one server's calendar.
    * @param own the server's stored events
@@ -253,14 +274,16 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
       const isOpen = openKeys.has(event.key);
       // A deleted event is remembered while its subject is open.
       if (isOpen && (isWanted || event.isGone)) continue;
+      if (isWaiting(id)) continue;
       if (!mayChange()) return;
-      await endEvent(id, event);
+      await attempt(id, guildId, () => endEvent(id, event));
     }
     for (const each of isWanted ? events : []) {
-      const event = own.get(calendarId(guildId, each.key));
-      if (!isDue(each, event)) continue;
+      const id = calendarId(guildId, each.key);
+      const event = own.get(id);
+      if (isWaiting(id) || !isDue(each, event)) continue;
       if (!mayChange()) return;
-      await settle(guildId, each, event);
+      await attempt(id, guildId, () => settle(guildId, each, event));
     }
   };
 
@@ -292,11 +315,7 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
         mayChange,
       );
     });
-    for (const run of await Promise.allSettled(runs)) {
-      if (run.status === "fulfilled") continue;
-      if (run.reason instanceof LeaseLost || run.reason instanceof StateError) throw run.reason;
-      log.warn({ err: run.reason }, "A calendar could not be updated; retrying");
-    }
+    for (const run of await Promise.allSettled(runs)) if (run.status === "rejected") throw run.reason;
   };
 }
 

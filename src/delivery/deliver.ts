@@ -36,6 +36,8 @@ interface DeliverContext extends DeliveryContext {
    * @throws {LeaseLost}
    */
   readonly commit: (id: string, next: Delivery | undefined, more?: readonly Write[]) => Promise<boolean>;
+  /** Changes a delivery in memory only. */
+  readonly postpone: (id: string, next: Delivery) => Promise<void>;
   /** Returns the pending deliveries of a channel. */
   readonly waitingFor: (channelId: string) => Promise<ReadonlyMap<string, Delivery>>;
   readonly stopping: AbortSignal;
@@ -69,6 +71,7 @@ export function createDeliver(context: DeliverContext) {
     janitor,
     sender,
     commit,
+    postpone,
     waitingFor,
     stopping,
     log,
@@ -311,7 +314,7 @@ export function createDeliver(context: DeliverContext) {
       return;
     }
     if (health.paused) {
-      await commit(id, { ...delivery, notBefore: now() + PAUSED_MS });
+      await postpone(id, { ...delivery, notBefore: now() + PAUSED_MS });
       return;
     }
     let currentDelivery = delivery;

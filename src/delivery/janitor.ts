@@ -1,5 +1,6 @@
 import type { CollectionDefinition, SubscriptionPattern } from "../storage/collection.js";
 import type { Collection, State } from "../storage/state.js";
+import { unreadableDocuments } from "../storage/state.js";
 import type { Write } from "../storage/store.js";
 import { filterInTurns, inPieces } from "../util/event-loop.js";
 import { addTo } from "../util/groups.js";
@@ -46,7 +47,7 @@ export function createJanitor(
   subscriptions: Pick<Subscriptions, "all">,
   otherCollections: readonly CollectionDefinition[] = [],
 ): Janitor {
-  const definitions = [...deliveryCollections, ...otherCollections];
+  const definitions = [...deliveryCollections, unreadableDocuments, ...otherCollections];
   const stored = state.open(subscriptionDocuments);
 
   /** Returns the writes that delete these subscriptions and everything that belongs to them. */

@@ -45,9 +45,10 @@ export function createListeners({
       await subscriptions.toFeed(feed.definition.name),
       ({ channelId, guildId, isPaused }) => {
         const { paused = false, goneSince } = healths.get(channelId) ?? {};
-        const isAbandoned = paused && goneSince !== undefined && now() - goneSince > LEFT_MS;
-        if (isAbandoned) abandonedChannels.set(channelId, guildId);
-        return !isPaused && !paused && !isAbandoned;
+        const isGone = paused && goneSince !== undefined;
+        if (isGone && now() - goneSince > LEFT_MS) abandonedChannels.set(channelId, guildId);
+        // News for a channel that refuses them waits for a day, in case it is resumed.
+        return !isPaused && !isGone;
       },
     );
     for (const [channelId, guildId] of abandonedChannels) await removeAbandoned(channelId, guildId);

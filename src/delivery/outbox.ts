@@ -116,6 +116,8 @@ export function createOutbox(context: OutboxContext): Outbox {
     else waitingDeliveries.release(id);
     return true;
   };
+  /** Changes a delivery in memory only: until the next start, or until it is written for another reason. */
+  const postpone = async (id: string, next: Delivery) => (await loadWaiting()).hold(id, next);
   const waitingFor = async (channelId: string) => (await loadWaiting()).of(channelId);
 
   const sharedDeps = { ...context, stopping: stopping.signal };
@@ -125,6 +127,7 @@ export function createOutbox(context: OutboxContext): Outbox {
     feedOf,
     sender,
     commit,
+    postpone,
     waitingFor,
     onDelivered,
     onRecorded,

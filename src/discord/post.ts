@@ -6,6 +6,7 @@ import {
   type REST,
   Routes,
 } from "discord.js";
+import * as z from "zod";
 import { DISCORD, hasCode } from "./errors.js";
 import { LIMITS } from "./limits.js";
 import type { MessagePayload } from "./message.js";
@@ -72,6 +73,15 @@ function requestBodyOf({ payload, nonce, roleIds = [], userIds = [], isSilent, r
 const filesOf = ({ payload }: Post) =>
   payload.files.map(({ name, attachment }) => ({ name, data: attachment }));
 
+const created = z.object({ id: z.string().min(1) });
+
+/** Returns the id of what Discord has created. @throws {Error} if the answer has none, as from a proxy: it may not be created */
+function createdId(answer: unknown): string {
+  const parsed = created.safeParse(answer);
+  if (!parsed.success) throw new Error("Discord's answer has no id");
+  return parsed.data.id;
+}
+
 /** Time until Discord archives a thread under an announcement, in minutes: a week. */
 const ARCHIVE_MINUTES = 10_080;
 
@@ -86,13 +96,13 @@ export async function postMessage(
   signal: AbortSignal,
 ): Promise<string> {
   const sendRequest = async (what: Post) =>
-    (
-      (await rest.post(Routes.channelMessages(channelId), {
+    createdId(
+      await rest.post(Routes.channelMessages(channelId), {
         body: requestBodyOf(what),
         files: filesOf(what),
         signal,
-      })) as APIMessage
-    ).id;
+      }),
+    );
   try {
     return await sendRequest(post);
   } catch (error) {
@@ -119,7 +129,7 @@ export async function postToForum(
   signal: AbortSignal,
 ): Promise<string> {
   const { nonce, enforce_nonce, ...message } = requestBodyOf(post);
-  const thread = (await rest.post(Routes.threads(channelId), {
+  const thread = await rest.post(Routes.threads(channelId), {
     body: {
       name: title,
       auto_archive_duration: ARCHIVE_MINUTES,
@@ -128,8 +138,8 @@ export async function postToForum(
     },
     files: filesOf(post),
     signal,
-  })) as APIThreadChannel;
-  return thread.id;
+  });
+  return createdId(thread);
 }
 
 /** Opens a thread under a message. The thread's id is the message's id. An existing thread is not an error. */

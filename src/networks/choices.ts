@@ -109,10 +109,15 @@ export function createNetworkChoices(state: State, now = Date.now): NetworkChoic
             : { ...(network === undefined ? {} : { network }), channels: keptChoice?.channels ?? {} };
         const isNothing = nextChoice.network === undefined && Object.keys(nextChoice.channels).length === 0;
         const write = isNothing ? choices.delete(key) : choices.put(key, { ...nextChoice, usedAt: now() });
-        if (await state.commit([choices.expect(key, keptChoice), write])) {
-          hold(key, nextChoice);
-          return;
-        }
+        // The next command may come before the choice is stored.
+        hold(key, nextChoice);
+        const isStored = await state
+          .commit([choices.expect(key, keptChoice), write])
+          .catch((error: unknown) => {
+            heldChoices.delete(key);
+            throw error;
+          });
+        if (isStored) return;
       }
     },
   };

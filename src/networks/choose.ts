@@ -81,8 +81,10 @@ export function createNetworkOf({ served, known }: Networks, choices: NetworkCho
     }
     const foundNetwork = byId.get(namedId);
     // In direct messages, the network becomes the person's default.
-    if (foundNetwork && !interaction.guildId && interaction.isChatInputCommand())
-      void choices.set({ person: interaction.user.id }, namedId).catch(() => {});
+    if (foundNetwork && !interaction.guildId && interaction.isChatInputCommand()) {
+      const isKnown = (await chosenFor(interaction, false)) === namedId;
+      if (!isKnown) void choices.set({ person: interaction.user.id }, namedId).catch(() => {});
+    }
     // A network that is no longer served can still be named, to remove its subscriptions.
     return foundNetwork ?? usual;
   };

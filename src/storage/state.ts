@@ -62,7 +62,10 @@ export const unreadableDocuments = defineCollection({
     problem: z.string(),
     at: timestampSchema,
   }),
-  lifetime: "until an operator deletes it",
+  owners: [
+    { kind: "person", mentions: (userId, id, { text }) => id.includes(userId) || text.includes(userId) },
+  ],
+  lifetime: "until an operator deletes it, or a person whom it names asks to be forgotten",
 });
 
 /** Keys keep their order, so equal documents have equal text. */

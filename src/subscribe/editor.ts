@@ -112,10 +112,18 @@ export const setPaused = (
   );
 
 /** Ends the pause of a channel that Discord refused, and clears its last error. Returns whether it was paused. */
-export async function endPause({ subscriptions }: NetworkState, channelId: string): Promise<boolean> {
-  const { paused = false, error, erroredAt, goneSince, ...rest } = await subscriptions.health(channelId);
-  await subscriptions.setHealth(channelId, rest);
-  return paused;
+export async function endPause(
+  { state, subscriptions }: Pick<Network, "state" | "subscriptions">,
+  subscription: Subscription,
+): Promise<boolean> {
+  const { channelId } = subscription;
+  for (;;) {
+    const { paused = false, error, erroredAt, goneSince, ...rest } = await subscriptions.health(channelId);
+    // If the subscription was removed meanwhile, so was the channel's health.
+    const unchanged = await subscriptions.unchanged(subscription);
+    if (!unchanged || (await state.commit([unchanged, subscriptions.healthWrite(channelId, rest)])))
+      return paused;
+  }
 }
 
 /** Creates the dependencies with which a feed answers a person. */

@@ -86,6 +86,8 @@ describe("a failed delivery", () => {
     });
     const missed = open();
     await expect.poll(list, { timeout: 10_000 }).toMatch(/paused.*can't post there/);
+    const openedMeanwhile = open();
+    await world().until(() => count(healthy, openedMeanwhile) === 1, "the healthy channel", 15_000);
     const resume = () => harness.discord.driver.ask(owner(), "/subscribe resume", { channel: channel.id });
     expect((await resume()).content).toContain("Send Messages");
     channel.permission_overwrites.length = 0;
@@ -93,6 +95,7 @@ describe("a failed delivery", () => {
     const title = open();
     await world().until(() => count(channel, title) === 1, "the next one", 15_000);
     await world().until(() => count(channel, missed) === 1, "the one that waited", 15_000);
+    await world().until(() => count(channel, openedMeanwhile) === 1, "the one after it", 15_000);
   });
 
   it("removes the subscription if the channel was deleted", async () => {

@@ -183,6 +183,12 @@ describe("the reminders for all subscriptions", () => {
     expect(remindersFor(tracked(), [late, late], now)).toEqual({ done: [], announced: [] });
   });
 
+  it("are sent although the clock was days ahead when a subscription was saved", () => {
+    const since = now + 2 * DAY;
+    const due = remindersFor(tracked(), [subscribed({ before: [HOUR], since })], now);
+    expect(due.announced).toEqual([id(HOUR)]);
+  });
+
   it("skip subscriptions without reminders", () => {
     const all = [subscribed({ topics: { reminders: false } }), subscribed({ topics: {} })];
     expect(remindersFor(tracked(), all, now)).toEqual({ done: [], announced: [] });

@@ -53,6 +53,17 @@ describe("the passing of time", () => {
     expect((await check(late)).next).toMatchObject({ stage: "expired", hasExpired: true });
   });
 
+  it.each([
+    ["the bot saw enough before it", { enoughYesAt: NOW - 2 * DAY, yes: 8, no: 1, pending: 4 }, false],
+    ["the bot saw enough only after it", { enoughYesAt: NOW - HOUR, yes: 8, no: 0, pending: 5 }, true],
+  ])("keeps how the quorum date ended, although it was offline then, if %s", async (_, tally, hasExpired) => {
+    const known = tracked(
+      { stage: "voting", seenAt: 0, ...tally },
+      { voteBefore: NOW - DAY, targetEffectiveAt: NOW + DAY },
+    );
+    expect((await check(known)).next).toMatchObject({ hasExpired });
+  });
+
   it("uses the dashboard's count if the tally has none", async () => {
     const known = tracked({ stage: "voting", seenAt: 0, pending: null }, { voteBefore: NOW - DAY });
     expect((await check(known)).next).toBeUndefined();

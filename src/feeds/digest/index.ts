@@ -9,6 +9,7 @@ import { headlineOf } from "../../screens/view.js";
 import type { Write } from "../../storage/store.js";
 import { timestampSchema } from "../../storage/timestamp.js";
 import { md, timestamp } from "../../text/markdown.js";
+import { believed } from "../../util/clock.js";
 import { inPieces, yieldIfBusy } from "../../util/event-loop.js";
 import { DAY, MINUTE } from "../../util/units.js";
 import { VALIDATOR_FEED } from "../validator/collections.js";
@@ -124,9 +125,10 @@ function createDigestWatch({
     const schedule = scheduleOf(subscription);
     const slot = slotOf(schedule, now());
     // Digests that were due before the subscription was set up are not sent.
-    const setUpAt = subscription.savedAt ?? subscription.since;
+    const savedAt = subscription.savedAt ?? subscription.since;
+    const setUpAt = believed(savedAt, now(), DAY);
     // The clock was ahead when this time was stored.
-    const isWrong = lastAt !== undefined && lastAt > now() + DAY;
+    const isWrong = (lastAt ?? savedAt) > now() + DAY;
     if (isWrong || (lastAt === undefined && slot.at <= setUpAt))
       return { baselineAt: Math.max(slot.at, now() - FIRST_MS) };
     if (slot.at <= Math.max(lastAt ?? 0, setUpAt)) return undefined;

@@ -1,7 +1,8 @@
 import type { Subscription } from "../../delivery/collections.js";
 import { type Standing, windowOf } from "../../ledger/vote-phase.js";
+import { believed } from "../../util/clock.js";
 import { perObject } from "../../util/per-object.js";
-import { MINUTE } from "../../util/units.js";
+import { DAY, MINUTE } from "../../util/units.js";
 import type { TrackedVoteRequest } from "./collections.js";
 import { beforeOf, deadlineOf, reminderId } from "./events.js";
 import { remindersOf } from "./topics.js";
@@ -50,7 +51,7 @@ export function dueReminders(
   const { voteBefore, targetEffectiveAt } = known.terms;
   const { openedAt = null, seenAt = 0 } = known;
   // A time in the future comes from a clock that was wrong.
-  const notBefore = Math.max(since, ...[openedAt ?? 0, seenAt].filter((at) => at <= now));
+  const notBefore = Math.max(believed(since, now, DAY), ...[openedAt ?? 0, seenAt].filter((at) => at <= now));
   const deadlines = new Set([voteBefore, targetEffectiveAt].filter((each) => each !== null));
   return [...deadlines]
     .filter((deadline) => now < deadline)

@@ -54,9 +54,10 @@ function advance(
   const isPast = voteBefore !== null && now >= voteBefore;
   const isSettled = isPast && now - voteBefore > SETTLED_MS;
   const isEnough = needed !== undefined && castIn({ yes, no }) >= needed;
-  // If an earlier poll saw too few votes, the times of the votes decide.
-  const wasEnough = isEnough && known.stage !== "expired";
-  const hadQuorum = isPast && !isSettled && wasEnough && targetEffectiveAt !== null;
+  // If an earlier poll saw too few votes, the times of the votes decide. A vote that is changed later has only its new time.
+  const wasEnough = isEnough && known.stage !== "expired" && !isSettled;
+  const isProven = enoughYesAt !== undefined && voteBefore !== null && enoughYesAt < voteBefore;
+  const hadQuorum = isPast && (wasEnough || isProven) && targetEffectiveAt !== null;
   const expiredNow = phase === "expired" && isSettled ? true : undefined;
   const expired = isPast ? (hasExpired ?? (hadQuorum ? false : expiredNow)) : undefined;
   const nextRequest: TrackedVoteRequest = {
