@@ -66,13 +66,23 @@ export async function overview(
   const all = await serverSubscriptions(guildId, { ...services, feeds });
   const rows = await Promise.all(all.slice(0, MAX_ROWS).map((each) => rowOf(each, services)));
   const moreCount = all.length - rows.length;
+  const { served } = services.networks;
   const serverLines = await Promise.all(
     feeds.map(async (feed) => {
-      const own = all.flatMap((each) => (each.feed === feed ? [each.subscription] : []));
-      return (await feed.serverLines?.(services.state, guildId, own)) ?? [];
+      const perNetwork = await Promise.all(
+        served.map(async ({ id, state, label }) => {
+          const own = all.flatMap((each) =>
+            each.feed === feed && each.of.id === id ? [each.subscription] : [],
+          );
+          const lines = (await feed.serverLines?.(state, guildId, own)) ?? [];
+          return lines.map((line) =>
+            id === services.id || label === undefined ? line : md`${label}: ${line}`,
+          );
+        }),
+      );
+      return perNetwork.flat();
     }),
   );
-  const { served } = services.networks;
   return services.renderer.message({
     title: md`Setup`,
     tone: news.length > 0 ? "good" : "neutral",

@@ -217,11 +217,11 @@ export const watchers = defineCollection({
   ],
 });
 
-/** Times of the last complete read, by feed. */
+/** Times of reads that feeds remember, by feed. */
 export const progress = defineCollection({
   name: "progress",
   schema: z.object({ completeAt: timestampSchema }),
-  lifetime: "forever",
+  lifetime: "forever, or while a channel subscribes to the feed",
 });
 
 /**

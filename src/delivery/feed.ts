@@ -165,7 +165,7 @@ export interface FeedDefinition {
    * Returns the time of the last read, for the list of subscriptions. Missing if each subscription has its
    * own.
    */
-  lastRead?(state: State): Promise<Markdown>;
+  lastRead?(state: State): Promise<Markdown | undefined>;
   /**
    * Returns the current state of a subscription's subject, and its last event. `undefined` without a subject.
    */

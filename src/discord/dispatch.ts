@@ -8,6 +8,7 @@ import {
   type StringSelectMenuInteraction,
 } from "discord.js";
 import { LRUCache } from "lru-cache";
+import { ExplorerError } from "../explorer/errors.js";
 import { REFRESH_MS } from "../explorer/freshness.js";
 import type { ExplorerService } from "../explorer/service.js";
 import type { Log } from "../log.js";
@@ -20,6 +21,7 @@ import {
 } from "../screens/addresses.js";
 import { openScreen } from "../screens/index.js";
 import type { ScreenServices } from "../screens/view.js";
+import { StateError } from "../storage/store.js";
 import { isWholeId, readId } from "../text/ids.js";
 import { escapeText } from "../text/markdown.js";
 import { yieldIfBusy } from "../util/event-loop.js";
@@ -329,6 +331,12 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
       if (isTooLate(error)) {
         log.warn({ interaction: id }, "An answer came too late for Discord");
         return "late";
+      }
+      const isExpected =
+        error instanceof StateError || error instanceof PersonError || error instanceof ExplorerError;
+      if (interaction.isAutocomplete() && isExpected) {
+        log.debug({ err: error, interaction: id }, "Suggestions could not be given");
+        return kindOf(error);
       }
       log.error({ err: error, interaction: id }, "An interaction could not be answered");
       return "error";

@@ -180,9 +180,9 @@ const lowered = (text: string): string =>
 const MAX_SUMMARIZED = 2;
 
 /** Summarizes a configuration's changes: one or two, or the two that matter most and the number of others. */
-function changesSummary(changes: readonly ConfigChange[]): ActionSummary | null {
+function changesSummary(changes: readonly ConfigChange[], openedAt: number | null): ActionSummary | null {
   if (changes.length === 0) return null;
-  const upgrade = upgradeSummary(changes);
+  const upgrade = upgradeSummary(changes, openedAt);
   if (upgrade) return upgrade;
   const shownChanges = changes.toSorted((a, b) => prominence(a) - prominence(b)).slice(0, MAX_SUMMARIZED);
   const moreCount = changes.length - shownChanges.length;
@@ -226,8 +226,11 @@ export const tagOf = (actionConfig: unknown): string | null => constructorOf(act
 /** True if there are rules for a constructor. */
 export const isKnownTag = (tag: string): boolean => ACTIONS.has(tag);
 
-/** Parses an `actionConfig`. It may be an object, text that contains JSON, a bare tag, or null, and its tag may be unknown. */
-export function toAction(actionConfig: unknown): Action {
+/**
+ * Parses an `actionConfig`. It may be an object, text that contains JSON, a bare tag, or null, and its tag may be unknown.
+ * @param openedAt when the vote request was opened, epoch ms
+ */
+export function toAction(actionConfig: unknown, openedAt: number | null = null): Action {
   const config = toJson(actionConfig);
   const [tag, value] = constructorOf(config);
   const nothing = { tag, summary: null, facts: [], changes: [], gap: null, config };
@@ -244,7 +247,7 @@ export function toAction(actionConfig: unknown): Action {
       return { ...nothing, words, gap: "base", changes: configChanges({}, scheduleIn(after)) };
     const changes = configChanges(before, after);
     const gap = changes.length === 0 ? "difference" : null;
-    return { ...nothing, words, changes, gap, summary: changesSummary(changes) };
+    return { ...nothing, words, changes, gap, summary: changesSummary(changes, openedAt) };
   }
   const facts = ruledFacts(fields, valueRecord);
   const changes = differs ? configChanges(valueRecord[differs[0]], valueRecord[differs[1]]) : [];

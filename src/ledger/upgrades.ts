@@ -46,19 +46,35 @@ export const upgradeTime = (at: number): string =>
 /** Says when an upgrade is: "transactions pause on 12 December at 15:00 UTC". */
 export const pauseWords = (at: number): string => `transactions pause on ${upgradeTime(at)}`;
 
-/** Returns a summary if the changes of a configuration set, move or remove the time of the next upgrade. */
-export function upgradeSummary(changes: readonly ConfigChange[]): readonly [string] | null {
+/**
+ * Returns a summary if the changes of a configuration set, move or remove the next upgrade or its freeze.
+ * @param openedAt when the vote request was opened, epoch ms. An upgrade before it is over, and its time may still be in the
+ * configuration
+ */
+export function upgradeSummary(
+  changes: readonly ConfigChange[],
+  openedAt: number | null,
+): readonly [string] | null {
   const times = changes.filter(({ path }) =>
     TIMES.some(([name, at]) => name === "upgradeAt" && at.test(path)),
   );
   // The older kind may be removed while the newer one is set.
   const change = times.find(({ to }) => timeIn(to) !== null) ?? times[0];
-  const [before, after] = [timeIn(change?.from ?? null), timeIn(change?.to ?? null)];
+  const [from, after] = [timeIn(change?.from ?? null), timeIn(change?.to ?? null)];
+  const isOver = from !== null && openedAt !== null && from <= openedAt;
+  const before = isOver ? null : from;
   const otherCount = changes.filter(({ path }) => !path.startsWith("nextScheduled")).length;
   const more = otherCount > 0 ? ` + ${otherCount} more` : "";
   if (after !== null)
     return [`Network upgrade${before === null ? "" : " moved"}: ${pauseWords(after)}${more}`];
-  return before === null ? null : [`Network upgrade of ${upgradeDay(before)} cancelled${more}`];
+  if (before !== null) return [`Network upgrade of ${upgradeDay(before)} cancelled${more}`];
+  if (isOver) return [`Past network upgrade removed from the settings${more}`];
+  const freeze = changes.find(({ path }) => TIMES.some(([name, at]) => name === "freezeAt" && at.test(path)));
+  const freezeAt = timeIn(freeze?.to ?? null);
+  if (times.length > 0 || freezeAt === null) return null;
+  return [
+    `Freeze before the network upgrade${freeze?.from ? " moved" : ""}: from ${upgradeTime(freezeAt)}${more}`,
+  ];
 }
 
 /** Returns an action's change of the schedule of the next upgrade; null if it changes nothing. */

@@ -71,10 +71,12 @@ export interface VoteRequest {
 export function actionIn({
   actionConfig,
   rawPayload,
-}: Pick<VoteRequestDetail, "actionConfig" | "rawPayload">): Action {
-  const action = toAction(actionConfig);
+  createdAt = null,
+}: Pick<VoteRequestDetail, "actionConfig" | "rawPayload"> &
+  Partial<Pick<VoteRequestDetail, "createdAt">>): Action {
+  const action = toAction(actionConfig, createdAt);
   return action.tag === null && rawPayload !== null
-    ? toAction(toRecord(rawPayload)?.action ?? actionConfig)
+    ? toAction(toRecord(rawPayload)?.action ?? actionConfig, createdAt)
     : action;
 }
 

@@ -160,7 +160,6 @@ const whichOne = (
       choices: matches.map((match) => ({ ...toChoice(match), to: toScreen(match) })),
     },
   ],
-  parent: address("help", {}),
 });
 
 /** Opens a screen by a name: directly if one thing matches, or with a menu if several do. */
@@ -207,6 +206,11 @@ export const lookup: Screen<"lookup"> = async ({ id, of }, context) => {
   if (!only && [...id.trim()].length < MIN_SEARCHED)
     throw new PersonError(
       `Type at least ${MIN_SEARCHED} characters of a name, or paste a full id.`,
+      "missing",
+    );
+  if (!only && LOOKED_UP.every((kind) => directory.readAt(kind) === undefined))
+    throw new PersonError(
+      "Names are still loading. Try again in a minute, or paste the full id of what you look for.",
       "missing",
     );
   if (!only) throw new ExplorerError("missing", "No match");

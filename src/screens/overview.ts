@@ -1,31 +1,22 @@
 import { readPages, together } from "../explorer/paging.js";
-import type { Page } from "../explorer/schema/page.js";
 import type { ValidatorSummary } from "../explorer/schema/validators.js";
 import type { Reading } from "../explorer/service.js";
 import { compareVersions, isMajority, isVersion, type VersionSurvey } from "../ledger/versions.js";
 import { roughly } from "../text/durations.js";
-import {
-  bold,
-  countedWords,
-  grouped,
-  join,
-  type Markdown,
-  md,
-  share,
-  timestampWithAge,
-} from "../text/markdown.js";
-import { pastTime } from "../util/clock.js";
+import { bold, countedWords, grouped, join, type Markdown, md, share } from "../text/markdown.js";
 import { perObject, rememberLast } from "../util/per-object.js";
 import { present } from "../util/present.js";
-import { MINUTE } from "../util/units.js";
 import { address } from "./addresses.js";
 import { orNothing, version } from "./parts.js";
 import {
   briefRow,
   type Intervals,
+  judgeNewest,
+  lagLine,
   listsMenu,
+  NEWEST,
   type Standings,
-  standingsAt,
+  type ValidatorPage,
   validatorMenu,
   versionLists,
 } from "./validators.js";
@@ -84,24 +75,6 @@ const LINKS: readonly Link[] = [
 /** Maximum number of pages of a list to read. One page is usually enough. */
 const MAX_PAGES = 10;
 const PAGE = { page: 0, size: 100 };
-/**
- * Maximum age of the explorer's newest report, in ms, on top of one reporting interval. If it is older, the explorer is behind.
- */
-const BEHIND_MS = 20 * MINUTE;
-
-type ValidatorPage = Reading<Page<ValidatorSummary>>;
-
-/** Returns the explorer's newest report, epoch ms, and the reporting states as of then if the explorer is behind. */
-const judgeNewest = rememberLast((intervals: Intervals, { data, fetchedAt }: ValidatorPage) => {
-  const newestAt = data.content.reduce(
-    (latest, each) => Math.max(latest, pastTime(each.lastActiveAt, fetchedAt) ?? 0),
-    0,
-  );
-  const isBehind = newestAt > 0 && fetchedAt - newestAt > BEHIND_MS + intervals(null).ms;
-  const standings = standingsAt(intervals, isBehind ? newestAt : fetchedAt);
-  const isSilent = (each: ValidatorSummary) => standings(each).standing === "silent";
-  return { behindSince: isBehind ? newestAt : null, standings, isSilent };
-});
 
 interface SilentSummary {
   readonly rows: readonly ValidatorSummary[];
@@ -187,7 +160,7 @@ const summarize = rememberLast(
  */
 async function readSilent(context: ScreenContext, intervals: Intervals): Promise<SilentSummary> {
   const { explorer } = context;
-  const newest = await explorer.validators({ ...PAGE, status: "ACTIVE", orderBy: "DESC" });
+  const newest = await explorer.validators(NEWEST);
   const { isSilent, standings } = judgeNewest(intervals, newest);
   const isReporting = (each: ValidatorSummary) => !isSilent(each) && standings(each).standing !== "unknown";
   const isAll = newest.data.last === true;
@@ -231,8 +204,7 @@ const show = rememberLast(
         counts,
         ...behindLine(survey),
         md`-# Validators report about every ${roughly(intervalMs)}. After two missed reports, a validator counts as inactive.`,
-        behindSince !== null &&
-          md`⚠️ The explorer is behind: its newest report is from ${timestampWithAge(behindSince)}.`,
+        behindSince !== null && lagLine(behindSince),
         md``,
         md`**${oldest ? "Active, least recently seen first" : "Recently silent"}**`,
         ...orNothing(

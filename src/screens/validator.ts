@@ -1,7 +1,6 @@
 import { ExplorerError } from "../explorer/errors.js";
 import type { ValidatorDetail } from "../explorer/schema/validators.js";
 import { toUrl } from "../explorer/values.js";
-import { judgeReports } from "../ledger/rhythm.js";
 import { compareVersions, isMajority, type VersionSurvey, versionsBehind } from "../ledger/versions.js";
 import { shortId } from "../text/ids.js";
 import {
@@ -21,7 +20,7 @@ import { pastTime } from "../util/clock.js";
 import { present } from "../util/present.js";
 import { address } from "./addresses.js";
 import { namedLine, rhythmWords, STANDINGS, version } from "./parts.js";
-import { disagreement } from "./validators.js";
+import { disagreement, judgeRows } from "./validators.js";
 import type { Field, Screen, ScreenContext, View } from "./view.js";
 
 /** Formats the used and bought traffic. Either may be unknown. */
@@ -135,11 +134,14 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
   const detail = reading.data;
   const party = detail.validator ?? id;
   const { description } = detail;
-  const interval = (await context.rhythms.intervals())(party);
+  const intervals = await context.rhythms.intervals();
+  const interval = intervals(party);
   // Since Splice 0.6.9 every report sets the sponsor to the validator itself (docs/ledger.md).
   const hasSponsor = detail.sponsor !== null && detail.sponsor !== party;
   const reportedAt = pastTime(detail.lastActiveAt, reading.fetchedAt);
-  const { standing } = judgeReports(reportedAt, interval.ms, reading.fetchedAt);
+  const row = { validator: party, lastActiveAt: detail.lastActiveAt };
+  const { standings, lagLines } = await judgeRows(context.explorer, intervals, [row], reading.fetchedAt);
+  const { standing } = standings(row);
   const differs = disagreement(standing, detail.active);
   return {
     title: md`${detail.validatorName ?? shortId(party)}`,
@@ -148,6 +150,7 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
     body: present([
       md`${STANDINGS[standing]} · last report ${timestampWithAge(reportedAt)}; ${rhythmWords(interval)}`,
       differs ? md`-# ${capitalized(differs)}.` : undefined,
+      ...lagLines,
       description !== null && md`${cut(description, 600)}`,
     ]),
     fields: present([

@@ -1,16 +1,19 @@
 import { LRUCache } from "lru-cache";
 import type { Directory } from "../directory/directory.js";
+import { ExplorerError } from "../explorer/errors.js";
 import { openSlice, type Slice } from "../explorer/paging.js";
+import type { Page } from "../explorer/schema/page.js";
 import type { ValidatorSummary } from "../explorer/schema/validators.js";
-import type { Reading } from "../explorer/service.js";
+import type { Explorer, Reading } from "../explorer/service.js";
 import type { Interval } from "../ledger/network-rhythm.js";
 import { judgeReports, type ReportStanding } from "../ledger/rhythm.js";
 import { compareVersions, isVersion, type VersionSurvey } from "../ledger/versions.js";
 import { fingerprint, shortId } from "../text/ids.js";
-import { columnCoins, type Markdown, md, timestamp } from "../text/markdown.js";
+import { columnCoins, type Markdown, md, timestamp, timestampWithAge } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { pastTime } from "../util/clock.js";
-import { perObject } from "../util/per-object.js";
+import { perObject, rememberLast } from "../util/per-object.js";
+import { MINUTE } from "../util/units.js";
 import { address, type ParametersOf } from "./addresses.js";
 import {
   extent,
@@ -56,6 +59,57 @@ export function standingsAt(intervals: Intervals, asOf: number): Standings {
     );
   known.set(asOf, standings);
   return standings;
+}
+
+/**
+ * Maximum age of the explorer's newest report, in ms, on top of one reporting interval. If it is older, the explorer is behind.
+ */
+const BEHIND_MS = 20 * MINUTE;
+
+export type ValidatorPage = Reading<Page<ValidatorSummary>>;
+
+/** The page of the list that has the newest reports. */
+export const NEWEST = { page: 0, size: 100, status: "ACTIVE", orderBy: "DESC" } as const;
+
+/** Returns the explorer's newest report, epoch ms, and the reporting states as of then if the explorer is behind. */
+export const judgeNewest = rememberLast((intervals: Intervals, { data, fetchedAt }: ValidatorPage) => {
+  const newestAt = data.content.reduce(
+    (latest, each) => Math.max(latest, pastTime(each.lastActiveAt, fetchedAt) ?? 0),
+    0,
+  );
+  const isBehind = newestAt > 0 && fetchedAt - newestAt > BEHIND_MS + intervals(null).ms;
+  const standings = standingsAt(intervals, isBehind ? newestAt : fetchedAt);
+  const isSilent = (each: ValidatorSummary) => standings(each).standing === "silent";
+  return { behindSince: isBehind ? newestAt : null, standings, isSilent };
+});
+
+/** Says how old the explorer's newest report is. @param newestAt epoch ms */
+export const lagLine = (newestAt: number): Markdown =>
+  md`⚠️ The explorer is behind: its newest report is from ${timestampWithAge(newestAt)}.`;
+
+/**
+ * Judges rows as of the explorer's newest data. If one of them seems to be silent, it reads the newest reports, because the
+ * explorer may be behind.
+ * @returns the reporting states, and a line that says so if it is behind
+ */
+export async function judgeRows(
+  explorer: Pick<Explorer, "validators">,
+  intervals: Intervals,
+  rows: readonly Parameters<Standings>[0][],
+  fetchedAt: number,
+): Promise<{ readonly standings: Standings; readonly lagLines: readonly Markdown[] }> {
+  const standings = standingsAt(intervals, fetchedAt);
+  const has = (standing: ReportStanding["standing"]) =>
+    rows.some((each) => standings(each).standing === standing);
+  // A row that has just reported shows that the explorer is not behind.
+  if (!has("silent") || has("reporting")) return { standings, lagLines: [] };
+  const newest = await explorer.validators(NEWEST).catch((error: unknown) => {
+    if (error instanceof ExplorerError) return undefined;
+    throw error;
+  });
+  const behindSince = newest ? judgeNewest(intervals, newest).behindSince : null;
+  if (behindSince === null) return { standings, lagLines: [] };
+  return { standings: standingsAt(intervals, behindSince), lagLines: [lagLine(behindSince)] };
 }
 
 /** Judges validators of the directory, each as of the time when it was last read: other answers update single entries. */
@@ -226,13 +280,14 @@ export const validators: Screen<"validators"> = async (parameters, { explorer, d
   if (!reading) return { title, tone: "neutral", body: [md`${STILL_READING}`], readings: [], links };
   const slice = reading.data;
   const intervals = await rhythms.intervals();
-  const standings = isInDirectory
-    ? directoryStandings(directory, intervals)
-    : standingsAt(intervals, reading.fetchedAt);
+  const { standings, lagLines } = isInDirectory
+    ? { standings: directoryStandings(directory, intervals), lagLines: [] }
+    : await judgeRows(explorer, intervals, slice.rows, reading.fetchedAt);
   return {
     title,
     tone: "neutral",
     body: [
+      ...lagLines,
       ...orNothing(
         slice.rows.map((each) => validatorRow(each, standings)),
         "such validators",
@@ -254,11 +309,13 @@ export const NEWCOMERS = 100;
 export const newcomers: Screen<"newcomers"> = async ({ page }, { explorer, rhythms }) => {
   const reading = await explorer.newValidators({ size: NEWCOMERS });
   const slice = pageOf(reading.data, page);
-  const standings = standingsAt(await rhythms.intervals(), reading.fetchedAt);
+  const intervals = await rhythms.intervals();
+  const { standings, lagLines } = await judgeRows(explorer, intervals, slice.rows, reading.fetchedAt);
   return {
     title: md`Newest validators`,
     tone: "neutral",
     body: [
+      ...lagLines,
       ...orNothing(
         slice.rows.map((each) => validatorRow(each, standings)),
         "new validators",

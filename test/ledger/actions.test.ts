@@ -235,6 +235,12 @@ describe("an action", () => {
       "Network upgrade of 12 December cancelled",
     ],
     [
+      "moves the freeze of",
+      { [LOGICAL]: { ...at("2026-12-12T15:00:00Z"), topologyFreezeTime: "2026-12-12T11:00:00Z" } },
+      { [LOGICAL]: at("2026-12-12T15:00:00Z") },
+      "Freeze before the network upgrade moved: from 12 December at 14:00 UTC",
+    ],
+    [
       "sets, of the older kind, with another change,",
       { voteCooldownTime: span("60000000") },
       { [OLDER]: { time: "2026-12-01T08:00:00Z", migrationId: 4 }, voteCooldownTime: span("120000000") },
@@ -254,6 +260,20 @@ describe("an action", () => {
     ],
   ])("names a request that %s a network upgrade", (_, baseConfig, newConfig, summary) => {
     expect(read(dso("SRARC_SetConfig", { baseConfig, newConfig })).summary).toBe(summary);
+  });
+
+  it("takes an upgrade that was over when the request was opened for none", () => {
+    const [past, next] = [at("2026-10-12T15:00:00Z"), at("2026-12-12T15:00:00Z")];
+    const openedAt = Date.UTC(2026, 10, 26);
+    const summaryOf = (newConfig: object) =>
+      toAction(
+        dso("SRARC_SetConfig", { baseConfig: { [LOGICAL]: past }, newConfig }),
+        openedAt,
+      ).summary?.join("");
+    expect(summaryOf({ [LOGICAL]: next })).toBe(
+      "Network upgrade: transactions pause on 12 December at 15:00 UTC",
+    );
+    expect(summaryOf({ [LOGICAL]: null })).toBe("Past network upgrade removed from the settings");
   });
 
   it("never throws, whatever the input", () => {

@@ -1,7 +1,9 @@
 import { beforeEach, expect, it } from "vitest";
+import { startSandboxExplorer } from "../../sandbox/explorer/server.js";
 import { createDirectory, type Directory } from "../../src/directory/directory.js";
-import { directoryStandings, disagreement } from "../../src/screens/validators.js";
+import { directoryStandings, disagreement, judgeRows } from "../../src/screens/validators.js";
 import { HOUR, MINUTE } from "../../src/util/units.js";
+import { newExplorer } from "../harness.js";
 
 const NOON = Date.UTC(2026, 10, 26, 12);
 let now: number;
@@ -36,6 +38,26 @@ it("a stored validator may be newer than the list with which it was stored", asy
   // Its time comes from a wrong clock.
   expect(standingOf("b")).toBe("unknown");
 });
+
+it.each([
+  ["up to date", 1, "silent", 0],
+  ["behind", 50, "reporting", 1],
+])(
+  "a validator is judged up to the newest report while the explorer is %s",
+  async (_, minutes, standing, lines) => {
+    const sandbox = await startSandboxExplorer({
+      lively: false,
+      size: { validators: 6, parties: 6, updates: 2 },
+    });
+    for (const each of sandbox.ledger.validators) each.lastActiveAt = NOON - minutes * MINUTE;
+    const explorer = newExplorer(sandbox, () => NOON).for({ person: "ana" });
+    const rowOfA = { validator: "a", lastActiveAt: NOON - 52 * MINUTE };
+    const intervals = () => ({ ms: 10 * MINUTE, isOwn: true });
+    const { standings, lagLines } = await judgeRows(explorer, intervals, [rowOfA], NOON);
+    expect([standings(rowOfA).standing, lagLines.length]).toEqual([standing, lines]);
+    await sandbox.close();
+  },
+);
 
 it.each([
   ["reporting", true, ""],

@@ -124,6 +124,8 @@ export function createGovernanceWatch({
   let wholeAt = Number.NEGATIVE_INFINITY;
   let countedRequests: number | null = null;
   let hasWaited = false;
+  /** True if the last read list was empty, and no request was tracked. */
+  let wasEmpty = false;
 
   /** True if every open request is among the rows. */
   const everyOpenIn = (
@@ -166,18 +168,22 @@ export function createGovernanceWatch({
       const key = keyOf(knownRequests, row, identity);
       const knownRequest = learntRequests.get(key) ?? knownRequests.get(key);
       if (!knownRequest) {
-        const firstRequest = firstSeen(row, now(), lastAt === undefined);
+        // An answer without any request may have been wrong.
+        const isOld =
+          lastAt === undefined ||
+          (knownRequests.size === 0 && (row.createdAt ?? lastAt) < lastAt - MISSED_MS);
+        const firstRequest = firstSeen(row, now(), isOld);
         if (!firstRequest) continue;
         const isOpenNow = firstRequest.phase === "open";
         // The request opened and ended after the last read, which did not list it.
-        const isMissed = !isOpenNow && lastAt !== undefined && (row.createdAt ?? lastAt) > lastAt - MISSED_MS;
+        const isMissed = !isOpenNow && !isOld && (row.createdAt ?? lastAt) > lastAt - MISSED_MS;
         learntRequests.set(key, {
           ...decide(firstRequest, voters).next,
           openedAt: row.createdAt,
           seenAt: now(),
           ...(isMissed ? { openUntil: Math.max(lastAt, row.createdAt ?? 0) } : {}),
         });
-        if (lastAt === undefined) continue;
+        if (isOld) continue;
         if (isOpenNow) events.push({ kind: "opened", key, row });
         else if (isMissed) events.push({ kind: "missed", key, row });
         continue;
@@ -219,8 +225,11 @@ export function createGovernanceWatch({
       async (page) => (page.page === 0 ? first : explorer.voteRequests(page)),
       isEnough,
     );
-    // An empty, partial or stale answer is neither news nor a baseline.
-    const isWholeList = complete && rows.length > 0;
+    // An empty, partial or stale answer is neither news nor a baseline. A network may have had no request yet: if the explorer says
+    // so twice in a row, and none is tracked, the first one will be news.
+    const isEmpty = complete && rows.length === 0 && totalElements === 0 && knownRequests.size === 0;
+    const isWholeList = complete && (rows.length > 0 || (isEmpty && wasEmpty));
+    wasEmpty = isEmpty;
     return { rows, whole: isWholeList, done: isWholeList || isEnough(rows), totalElements };
   };
 

@@ -243,7 +243,8 @@ export function judge(
   const usd = Number(price);
   const [since, movedFrom] = (when === "moves" && moveBase(condition, samples, now)) || [];
   const base = when === "moves" ? movedFrom : before;
-  const moved = base === undefined ? undefined : (usd / Number(base) - 1) * 100;
+  // Rounded, so that 0.105 is exactly 5% more than 0.1.
+  const moved = base === undefined ? undefined : Number(((usd / Number(base) - 1) * 100).toFixed(9));
   if (when === "moves" && moved === undefined) return { memory: known ?? { isArmed: true } };
   const isHolding = when === "moves" ? Math.abs(moved ?? 0) >= limit : isPastLimit(condition, usd);
   const heldBefore =

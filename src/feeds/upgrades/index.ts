@@ -1,5 +1,5 @@
 import { createCalendar } from "../../delivery/calendar.js";
-import { type Subscription, subscriptionId } from "../../delivery/collections.js";
+import { progress, type Subscription, subscriptionId } from "../../delivery/collections.js";
 import type { AnswerDeps, Feed, FeedDefinition } from "../../delivery/feed.js";
 import type { FeedDeps, FeedModule } from "../../delivery/module.js";
 import { FIRST_FEED } from "../../delivery/version-1.js";
@@ -82,7 +82,9 @@ const definition: FeedDefinition = {
     const open = [...(await state.open(upgrades).list()).values()].find(
       ({ endedAt, upgradeAt }) => endedAt === undefined && upgradeAt > Date.now(),
     );
-    return open ? md`Next upgrade: ${timestampWithAge(open.upgradeAt)}.` : NOT_SCHEDULED;
+    if (open) return md`Next upgrade: ${timestampWithAge(open.upgradeAt)}.`;
+    // Upgrades are only read while a channel subscribes to them.
+    return (await state.open(progress).get(UPGRADES_FEED)) ? NOT_SCHEDULED : undefined;
   },
 };
 

@@ -251,6 +251,9 @@ function rhythmView(
       readings: [],
     };
   const isSame = Math.abs(nowMs - beforeMs) <= beforeMs / 4;
+  const pauseWords = isPartial
+    ? md`Most validators had missed reports at ${timestamp(since, "f")}. Alerts are on again.`
+    : md`No validator had reported since ${timestamp(newestAt, "f")}. Alerts are on again.`;
   return {
     notification: isSame
       ? md`▶️ Validators report again, ${beforeWords} as before`
@@ -258,7 +261,7 @@ function rhythmView(
     tone: "good",
     body: [
       isSame
-        ? md`${isPartial ? "Most validators had not reported at" : "No validator had reported since"} ${timestamp(isPartial ? since : newestAt, "f")}. Alerts are on again.`
+        ? pauseWords
         : md`Before ${timestamp(since, "f")} they reported ${beforeWords}. Alerts use the new interval.`,
     ],
     links,

@@ -45,3 +45,24 @@ it("reads pages up to the last open request, and all pages if the total changes 
   expect(deep).toContain(2);
   expect(deep).not.toContain(3);
 });
+
+it("announces the first vote request of a network, but not old ones that an empty answer had left out", async () => {
+  harness = await startHarness({
+    explorer: { size: { ...SMALL, voteRequests: 0 } },
+    env: ({ channels }) => ({
+      GOVERNANCE_CHANNEL_ID: channels.governance.id,
+      GOVERNANCE_POLL_SECONDS: "1",
+    }),
+  });
+  const { world, channels } = harness.discord;
+  const { ledger, requests } = harness.explorer;
+  const polls = () => requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
+  const announced = (title: string) =>
+    world.read(channels.governance).some((message) => textOf(message).includes(title));
+  await world.until(() => polls() > 3, "some polls");
+  const old = ledger.openVoteRequest({ title: "An old one" });
+  old.createdAt -= 5 * 3_600_000;
+  ledger.openVoteRequest({ title: "The first one" });
+  await world.until(() => announced("The first one"), "the announcement", 15_000);
+  expect(announced("An old one")).toBe(false);
+});

@@ -111,6 +111,21 @@ describe("a condition", () => {
   });
 
   it.each([
+    ["0.1", "0.105"],
+    ["0.2", "0.21"],
+    ["0.14", "0.147"],
+    ["0.15", "0.1575"],
+    ["0.1", "0.095"],
+  ])("fires at exactly the chosen percentage: %s → %s", (before, after) => {
+    const samples = [[NOW - 20 * HOUR, before]] as const;
+    const readings = [
+      [0, before],
+      [10, after],
+    ] as const;
+    expect(run({ when: "moves", value: 5 }, readings, samples)).toEqual([`10: ${before} → ${after}`]);
+  });
+
+  it.each([
     ["every", ["10: 0.15 → 0.16", "100: 0.15 → 0.135"]],
     ["once", ["10: 0.15 → 0.16"]],
   ] as const)("fires again if a move turns around without a reading in between: %s", (repeat, told) => {
