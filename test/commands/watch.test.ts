@@ -249,11 +249,11 @@ describe("/watch", () => {
         .read(world().directChannel(here.user))
         .filter((each) => /Your alerts will arrive/.test(textOf(each)));
     const before = promises().length;
-    // Discord allows five messages in five seconds, so that most of the promises are late.
+    // Discord allows five messages in five seconds, so that most of the promises are late, and so are the answers.
     harness.discord.limits.enforced = true;
     const answers = await Promise.all(
       Array.from({ length: 45 }, (_, at) =>
-        ask("/watch price", { when: "below", value: `0.0${10 + at}` }, here.user),
+        driver.answered(driver.type(here, "/watch price", { when: "below", value: `0.0${10 + at}` }), 30_000),
       ),
     );
     expect(answers.filter(({ content }) => content.includes("which is the maximum"))).toHaveLength(25);
