@@ -36,8 +36,10 @@ export type ListedValidator = Pick<
 > &
   Partial<Pick<ValidatorSummary, "totalRewards">>;
 
+type ReportRow = Pick<ListedValidator, "validator" | "lastActiveAt">;
+
 /** Returns a validator's reporting state, as of one reading. */
-export type Standings = (each: Pick<ListedValidator, "validator" | "lastActiveAt">) => ReportStanding;
+export type Standings = (each: ReportRow) => ReportStanding;
 
 /** Returns a validator's reporting interval, or the network's for null. */
 export type Intervals = (party: string | null) => Interval;
@@ -71,16 +73,21 @@ export type ValidatorPage = Reading<Page<ValidatorSummary>>;
 /** The page of the list that has the newest reports. */
 export const NEWEST = { page: 0, size: 100, status: "ACTIVE", orderBy: "DESC" } as const;
 
-/** Returns the explorer's newest report, epoch ms, and the reporting states as of then if the explorer is behind. */
-export const judgeNewest = rememberLast((intervals: Intervals, { data, fetchedAt }: ValidatorPage) => {
-  const newestAt = data.content.reduce(
+/** Returns the time of the newest report among rows, epoch ms, if it is so old that the explorer may be behind; otherwise null. */
+function oldNewestIn(rows: readonly ReportRow[], intervals: Intervals, fetchedAt: number): number | null {
+  const newestAt = rows.reduce(
     (latest, each) => Math.max(latest, pastTime(each.lastActiveAt, fetchedAt) ?? 0),
     0,
   );
-  const isBehind = newestAt > 0 && fetchedAt - newestAt > BEHIND_MS + intervals(null).ms;
-  const standings = standingsAt(intervals, isBehind ? newestAt : fetchedAt);
+  return newestAt > 0 && fetchedAt - newestAt > BEHIND_MS + intervals(null).ms ? newestAt : null;
+}
+
+/** Returns the explorer's newest report, epoch ms, and the reporting states as of then if the explorer is behind. */
+export const judgeNewest = rememberLast((intervals: Intervals, { data, fetchedAt }: ValidatorPage) => {
+  const behindSince = oldNewestIn(data.content, intervals, fetchedAt);
+  const standings = standingsAt(intervals, behindSince ?? fetchedAt);
   const isSilent = (each: ValidatorSummary) => standings(each).standing === "silent";
-  return { behindSince: isBehind ? newestAt : null, standings, isSilent };
+  return { behindSince, standings, isSilent };
 });
 
 /** Says how old the explorer's newest report is. @param newestAt epoch ms */
@@ -95,14 +102,13 @@ export const lagLine = (newestAt: number): Markdown =>
 export async function judgeRows(
   explorer: Pick<Explorer, "validators">,
   intervals: Intervals,
-  rows: readonly Parameters<Standings>[0][],
+  rows: readonly ReportRow[],
   fetchedAt: number,
 ): Promise<{ readonly standings: Standings; readonly lagLines: readonly Markdown[] }> {
   const standings = standingsAt(intervals, fetchedAt);
-  const has = (standing: ReportStanding["standing"]) =>
-    rows.some((each) => standings(each).standing === standing);
+  const isAnySilent = rows.some((each) => standings(each).standing === "silent");
   // A row that has just reported shows that the explorer is not behind.
-  if (!has("silent") || has("reporting")) return { standings, lagLines: [] };
+  if (!isAnySilent || oldNewestIn(rows, intervals, fetchedAt) === null) return { standings, lagLines: [] };
   const newest = await explorer.validators(NEWEST).catch((error: unknown) => {
     if (error instanceof ExplorerError) return undefined;
     throw error;
