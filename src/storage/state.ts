@@ -65,7 +65,7 @@ export const unreadableDocuments = defineCollection({
   owners: [
     { kind: "person", mentions: (userId, id, { text }) => id.includes(userId) || text.includes(userId) },
   ],
-  lifetime: "until an operator deletes it, or a person whom it names asks to be forgotten",
+  lifetime: "until an operator deletes it, or a person in it is forgotten",
 });
 
 /** Keys keep their order, so equal documents have equal text. */
