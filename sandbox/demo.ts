@@ -18,9 +18,28 @@ if (process.argv.includes("--tour")) {
   process.exit((await playTour()) ? 0 : 1);
 }
 
-const { values } = parseArgs({
-  options: { watch: { type: "boolean", default: false }, networks: { type: "string", default: "1" } },
-});
+const USAGE = "Usage: npm run demo -- [--tour] [--watch] [--networks 2]";
+
+/** Parses the arguments. Ends the process with the usage if they are invalid, or if it is asked for. */
+function readArguments() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        watch: { type: "boolean", default: false },
+        networks: { type: "string", default: "1" },
+        help: { type: "boolean", default: false },
+      },
+    });
+    if (!values.help) return values;
+    console.log(USAGE);
+    process.exit();
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : error}\n${USAGE}`);
+    process.exit(1);
+  }
+}
+
+const values = readArguments();
 const { watch: watching } = values;
 const place = await makeStack({
   agoMs: PAST_MS,

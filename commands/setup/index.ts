@@ -100,12 +100,12 @@ export function createSetupButtons(feeds: readonly FeedDefinition[]): readonly B
         return addForm(feed, click.channelId ?? "", name);
       },
       handle: async ({ feed }, click, services: Network) =>
-        overview(managedServer(click), services, feeds, await add(click, feedOf(feed), services)),
+        overview(managedServer(click), services, feeds, { news: await add(click, feedOf(feed), services) }),
     }),
     handlerOf({
       button: setupButton,
       audience: "owner",
-      handle: async (_, click, services: Network) => overview(managedServer(click), services, feeds),
+      handle: async (page, click, services: Network) => overview(managedServer(click), services, feeds, page),
     }),
     handlerOf({
       button: addButton,
@@ -115,13 +115,13 @@ export function createSetupButtons(feeds: readonly FeedDefinition[]): readonly B
         return addForm(feedOf(feed), click.channelId ?? "");
       },
       handle: async ({ feed }, click, services: Network) =>
-        overview(managedServer(click), services, feeds, await add(click, feedOf(feed), services)),
+        overview(managedServer(click), services, feeds, { news: await add(click, feedOf(feed), services) }),
     }),
     handlerOf({
       button: testAllButton,
       audience: "owner",
       handle: async (_, click, services: Network) =>
-        overview(managedServer(click), services, feeds, await testAll(click, services, feeds)),
+        overview(managedServer(click), services, feeds, { news: await testAll(click, services, feeds) }),
     }),
   ];
 }

@@ -5,19 +5,19 @@ import type { Network } from "../../src/networks/network.js";
 import { buttonAddress, defineButton } from "../../src/screens/addresses.js";
 import type { Menu } from "../../src/screens/view.js";
 import type { OwnedSubscription } from "../../src/subscribe/editor.js";
-import { join, type Markdown, md, roleMention, timestamp } from "../../src/text/markdown.js";
+import { countedWords, join, type Markdown, md, roleMention, timestamp } from "../../src/text/markdown.js";
 import { capitalized } from "../../src/text/plain.js";
 import { present } from "../../src/util/present.js";
 import { subscriptionMenu } from "../subscribe/menu.js";
-import { headline, serverSubscriptions } from "../subscribe/subscription.js";
+import { headline, serverSubscriptions, setupButton } from "../subscribe/subscription.js";
 
 /** Opens the dialog that adds a subscription to a feed. */
 export const addButton = defineButton("setup-add", { feed: z.string().max(20) });
 /** Sends a test announcement of each subscription. */
 export const testAllButton = defineButton("setup-test", {});
 
-/** Subscriptions in the list; /subscribe list shows all of them. */
-const MAX_ROWS = 20;
+/** Number of subscriptions on a page, which its menu opens (Discord: 25 choices). */
+const PER_PAGE = 20;
 
 /** Returns a line about a subscription: its channel, feed, role and state. */
 async function rowOf(
@@ -25,7 +25,7 @@ async function rowOf(
   shownBy: Network,
 ): Promise<Markdown> {
   const { channelId, roleId, isPaused, snoozedUntil = 0 } = subscription;
-  const label = of.id === shownBy.id ? undefined : (network?.label ?? of.name);
+  const label = of.id === shownBy.id ? undefined : of.name;
   const { paused, error } = await of.subscriptions.health(channelId);
   const state = () => {
     if (!network) return md`💤 on hold: I no longer cover this network`;
@@ -54,30 +54,30 @@ const addMenu = (feeds: readonly FeedDefinition[]): Menu => ({
 });
 
 /**
- * Shows everything that a server has set up, with what can be added.
+ * Shows what a server has set up, page by page, with what can be added.
  * @param news the result of the last change
  */
 export async function overview(
   guildId: string,
   services: Network,
   feeds: readonly FeedDefinition[],
-  news: readonly Markdown[] = [],
+  { news = [], page: wantedPage = 1 }: { readonly news?: readonly Markdown[]; readonly page?: number } = {},
 ): Promise<MessagePayload> {
   const all = await serverSubscriptions(guildId, { ...services, feeds });
-  const rows = await Promise.all(all.slice(0, MAX_ROWS).map((each) => rowOf(each, services)));
-  const moreCount = all.length - rows.length;
+  const pages = Math.max(1, Math.ceil(all.length / PER_PAGE));
+  const page = Math.min(wantedPage, pages);
+  const shown = all.slice((page - 1) * PER_PAGE, page * PER_PAGE);
+  const rows = await Promise.all(shown.map((each) => rowOf(each, services)));
   const { served } = services.networks;
   const serverLines = await Promise.all(
     feeds.map(async (feed) => {
       const perNetwork = await Promise.all(
-        served.map(async ({ id, state, label }) => {
+        served.map(async ({ id, state, name }) => {
           const own = all.flatMap((each) =>
             each.feed === feed && each.of.id === id ? [each.subscription] : [],
           );
           const lines = (await feed.serverLines?.(state, guildId, own)) ?? [];
-          return lines.map((line) =>
-            id === services.id || label === undefined ? line : md`${label}: ${line}`,
-          );
+          return lines.map((line) => (id === services.id ? line : md`${name}: ${line}`));
         }),
       );
       return perNetwork.flat();
@@ -89,13 +89,17 @@ export async function overview(
     body: present([
       ...(news.length > 0 ? [...news, md``] : []),
       ...(rows.length > 0 ? rows : [md`Nothing is set up yet. Pick something to add.`]),
-      moreCount > 0 && md`…and ${moreCount} more. \`/subscribe list\` shows all of them.`,
+      pages > 1 && md`-# ${countedWords(all.length, "subscription")}, page ${page} of ${pages}`,
       ...serverLines.flat(),
       served.length > 1 &&
         md`New subscriptions are about **${services.name}**. \`/settings\` changes the default network.`,
     ]),
-    menus: present([addMenu(feeds), all.length > 0 && (await subscriptionMenu(all, services))]),
-    links: all.length > 0 ? [{ label: "Test all", emoji: "🧪", to: buttonAddress(testAllButton, {}) }] : [],
+    menus: present([addMenu(feeds), shown.length > 0 && (await subscriptionMenu(shown, services))]),
+    links: present([
+      page > 1 && { label: "Previous page", emoji: "◀️", to: buttonAddress(setupButton, { page: page - 1 }) },
+      page < pages && { label: "Next page", emoji: "▶️", to: buttonAddress(setupButton, { page: page + 1 }) },
+      all.length > 0 && { label: "Test all", emoji: "🧪", to: buttonAddress(testAllButton, {}) },
+    ]),
     readings: [],
   });
 }

@@ -6,7 +6,6 @@ import type { Click } from "../../src/discord/clicks.js";
 import { LIMITS } from "../../src/discord/limits.js";
 import type { MessagePayload } from "../../src/discord/message.js";
 import { readPlace } from "../../src/discord/places.js";
-import { say } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
 import { buttonAddress, defineButton, subjectParameter } from "../../src/screens/addresses.js";
 import type { Link, Menu, View } from "../../src/screens/view.js";
@@ -107,6 +106,8 @@ export const whichSubscription = async (
     readings: [],
   });
 
+const setupLink: Link = { label: "Setup", emoji: "⚙️", to: buttonAddress(setupButton, {}) };
+
 /** Shows one subscription with its buttons. */
 async function card(each: OwnedSubscription, shownBy: Network, note?: Markdown): Promise<MessagePayload> {
   const { subscription, feed, of, network } = each;
@@ -125,7 +126,7 @@ async function card(each: OwnedSubscription, shownBy: Network, note?: Markdown):
   if (network && !isPaused && !isFixed) links.push(link("pause", "Pause", "⏸️"));
   if (network && !isPaused) links.push(link("test", "Test", "🧪"));
   if (!isFixed) links.push(link("remove", "Remove", "🗑️"));
-  links.push({ label: "Setup", emoji: "⚙️", to: buttonAddress(setupButton, {}) });
+  links.push(setupLink);
   const view: View = {
     title: md`Subscription`,
     tone: "neutral",
@@ -202,9 +203,13 @@ export function createSubscriptionButtons(
         switch (to) {
           case "remove":
             await endSubscription(found, guildId);
-            return say(services, md`Subscription removed`, [
-              await headline(subscription, feed, network ?? services),
-            ]);
+            return services.renderer.message({
+              title: md`Subscription removed`,
+              tone: "good",
+              body: [await headline(subscription, feed, network ?? services)],
+              links: [setupLink],
+              readings: [],
+            });
           case "test":
             await testSubscription(click, found, await readChannel());
             return shown(md`🧪 A test announcement is on its way.`);

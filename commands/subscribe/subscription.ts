@@ -1,4 +1,5 @@
 import { ChannelType } from "discord.js";
+import * as z from "zod";
 import type { Subscription } from "../../src/delivery/collections.js";
 import { type FeedDefinition, type NameSources, needsOf, toldBy } from "../../src/delivery/feed.js";
 import { NO_SERVER } from "../../src/delivery/subscriptions.js";
@@ -12,8 +13,8 @@ import { bold, channelMention, join, type Markdown, md, roleMention } from "../.
 import { PersonError } from "../../src/util/person-error.js";
 import { present } from "../../src/util/present.js";
 
-/** Shows everything that the server has set up (/setup). */
-export const setupButton = defineButton("setup", {});
+/** Shows what the server has set up (/setup). */
+export const setupButton = defineButton("setup", { page: z.coerce.number().int().min(1).default(1) });
 
 /** A network with the feeds that channels can subscribe to. */
 export interface SubscribeServices extends Network {

@@ -1,6 +1,6 @@
 import { type Directory, KINDS, type Kind, type Match, oncePerThing } from "../directory/directory.js";
 import { ExplorerError } from "../explorer/errors.js";
-import { isPartyId, shortId } from "../text/ids.js";
+import { DISCORD_LINK, isPartyId, shortId } from "../text/ids.js";
 import { md } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { PersonError } from "../util/person-error.js";
@@ -121,7 +121,7 @@ const NAMED: Readonly<Record<LookupTarget, readonly [what: string, kinds: readon
   token: ["token", ["token"]],
 };
 
-/** An id of Discord, which is also what is left of a link to a message or channel. */
+/** Matches an id of Discord. */
 const SNOWFLAKE = /^\d{17,20}$/;
 /** Shorter texts match too much to be searched for. */
 const MIN_SEARCHED = 3;
@@ -186,7 +186,7 @@ function byName(text: string, of: LookupTarget, directory: Directory): View | De
 /** Opens the thing that a pasted id or name refers to, or offers the possible matches. */
 export const lookup: Screen<"lookup"> = async ({ id, of }, context) => {
   const { directory } = context;
-  if (of === "lookup" && SNOWFLAKE.test(id))
+  if (DISCORD_LINK.test(id) || (of === "lookup" && SNOWFLAKE.test(id)))
     throw new PersonError(
       "That's a Discord id or link. Paste an id from the ledger, or type a name.",
       "missing",

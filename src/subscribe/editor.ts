@@ -155,8 +155,11 @@ export async function drillSubscription(
   );
 }
 
-/** Returns the choices that contain the typed text (Discord: 25 choices). */
+/** Returns the choices that contain the typed text, each value once (Discord: 25 choices). */
 export function matchingChoices(choices: readonly OfferedChoice[], typedText: string): OfferedChoice[] {
   const wanted = typedText.toLowerCase();
-  return choices.filter(({ name }) => name.toLowerCase().includes(wanted)).slice(0, LIMITS.choices);
+  const matches = choices.filter(({ name }) => name.toLowerCase().includes(wanted));
+  const isFirst = ({ value }: OfferedChoice, index: number) =>
+    matches.findIndex((each) => each.value === value) === index;
+  return matches.filter(isFirst).slice(0, LIMITS.choices);
 }

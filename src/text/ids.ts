@@ -28,9 +28,12 @@ function wholeIdIn(text: string): string {
 /** Matches a pasted link, plain or in Markdown. Ids contain no links. */
 const LINK = /https?:\/\/[^\s<>()"'`]+/i;
 
-/** Returns the id in a link: its last part that looks like an id, or else its last part. */
+/** Matches a link to a message, a channel, a server or a profile in Discord, or an invitation. */
+export const DISCORD_LINK = /^https?:\/\/(?:[a-z]+\.)?(?:discord\.(?:com|gg)|discordapp\.com)\//i;
+
+/** Returns the id in a link: its last part that looks like an id, or else its last part. A link to Discord has none. */
 function idInLink(link: string): string {
-  if (!URL.canParse(link)) return link;
+  if (!URL.canParse(link) || DISCORD_LINK.test(link)) return link;
   const { pathname, searchParams, hash } = new URL(link);
   const pathParts = [...pathname.split("/"), ...searchParams.values(), ...hash.split(/[#/=&?]/)]
     .map(decode)

@@ -181,8 +181,20 @@ describe("/setup", () => {
     );
     const refused = answers.filter(({ content }) => content.includes("which is the maximum"));
     expect(refused.length).toBe(40 - 25);
-    const list = textOf(await driver().ask(olga(), "/setup"));
-    expect(list).toContain("…and");
+    const count = answers.length - refused.length;
+    const shown = await setUp();
+    expect(textOf(shown)).toContain("page 1 of 2");
+    const opens = () =>
+      driver()
+        .components(shown)
+        .find(({ placeholder }) => placeholder?.startsWith("Edit"))
+        ?.options?.filter(({ label }) => label.startsWith("price"))
+        .map(({ value }) => value) ?? [];
+    const first = opens();
+    await driver().click(olga(), shown, "Next page");
+    expect(new Set([...first, ...opens()]).size).toBe(count);
+    await driver().click(olga(), shown, "Previous page");
+    expect(opens()).toEqual(first);
   });
 
   it("is for people who manage the server", async () => {

@@ -66,7 +66,8 @@ describe("a channel with several subscriptions", () => {
     await driver.click(owner(), card, "Resume");
     await driver.click(owner(), card, "Test");
     await world.until(() => told("🧪 TEST") === 1, "the drill", 20_000);
-    await driver.click(owner(), card, "Remove");
+    const removed = await driver.click(owner(), card, "Remove");
+    expect(labels(removed)).toEqual(["Setup"]);
     expect(textOf(card)).toContain("Subscription removed");
     expect(textOf(await ask("/subscribe remove", { channel: channel.id }))).toContain("Subscription removed");
     expect(world.refusals).toEqual([]);

@@ -199,6 +199,7 @@ describe("a newcomer exploring the ledger", () => {
     for (const [id, words] of [
       ["ab", "Type at least 3 characters"],
       ["https://discord.com/channels/1574727241080766465/1574727241080766472", "a Discord id or link"],
+      ["https://discord.gg/global", "a Discord id or link"],
     ] as const)
       expect(textOf(await driver().ask(somebody(), "/lookup", { id }))).toContain(words);
     const many = await driver().ask(somebody(), "/lookup", { id: word });

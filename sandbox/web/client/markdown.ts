@@ -51,6 +51,10 @@ const RULES: readonly Rule[] = [
     render: ([text = ""], at) => html`<discord-bold>${inline(text, at)}</discord-bold>`,
   },
   {
+    pattern: /(?<!\w)_([^_\n]+)_(?!\w)/y,
+    render: ([text = ""], at) => html`<discord-italic>${inline(text, at)}</discord-italic>`,
+  },
+  {
     pattern: /\[([^\]]+)\]\((https?:[^)\s]+)\)/y,
     render: ([label = "", url = ""], at) =>
       html`<discord-link href=${url} target="_blank" rel="noopener noreferrer">${inline(label, at)}</discord-link>`,

@@ -70,17 +70,17 @@ const AREAS = ["Europe", "America", "Asia", "Africa", "Australia", "Pacific", "A
  * `undefined` if it is unknown, or if several areas have a city of this name.
  */
 export function parseZone(text: string): string | undefined {
-  const typed = text.trim();
+  const typed = text.trim().replace(/\s+/g, "_");
   if (isZone(typed)) return typed;
   if (/^(utc|gmt|z)$/i.test(typed)) return "UTC";
-  const [, sign, hours] = /^(?:utc|gmt)\s*([+-])\s*(\d{1,2})(?::?00)?$/i.exec(typed) ?? [];
+  const [, sign, hours] = /^(?:utc|gmt)_?([+-])_?(\d{1,2})(?::?00)?$/i.exec(typed) ?? [];
   if (sign !== undefined) {
     // The sign is inverted in these names (IANA: etcetera).
     const name = Number(hours) === 0 ? "UTC" : `Etc/GMT${sign === "+" ? "-" : "+"}${Number(hours)}`;
     return isZone(name) ? name : undefined;
   }
   if (typed.includes("/")) return undefined;
-  const city = typed.replace(/\s+/g, "_").replace(/(^|[_-])([a-z])/g, (letters) => letters.toUpperCase());
+  const city = typed.replace(/(^|[_-])([a-z])/g, (letters) => letters.toUpperCase());
   const found = AREAS.map((area) => `${area}/${city}`).filter(isZone);
   return found.length === 1 ? found[0] : undefined;
 }

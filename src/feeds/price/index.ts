@@ -21,6 +21,7 @@ import { present } from "../../util/present.js";
 import { PRICE_FEED, priceWatches } from "./collections.js";
 import {
   backWords,
+  type Condition,
   conditionOf,
   conditionWords,
   exampleMove,
@@ -108,10 +109,19 @@ function priceLine(answer: Answer<"price"> | undefined, now: number): Markdown {
   if (!answer) return md`I can't read the price right now.`;
   const { price, updateTimestamp } = answer;
   if (price === null) return md`The explorer has no price at the moment.`;
-  const isOld = updateTimestamp !== null && ageOf(updateTimestamp, now) > STALE_MS;
-  return isOld
+  if (updateTimestamp === null)
+    return md`The explorer's price is **${usdText(price)}**, but it doesn't say from when. Alerts need to know that.`;
+  return ageOf(updateTimestamp, now) > STALE_MS
     ? md`The explorer's last price is **${usdText(price)}**, from ${timestampWithAge(updateTimestamp)}. That's too old for alerts.`
     : md`Now: **${usdText(price)}**`;
+}
+
+/** States how often an alert repeats. @param isHolding true if an earlier line says what must happen before the next alert */
+function repeatLine(condition: Condition, isHolding: boolean): Markdown {
+  if (condition.repeat === "once") return md`You'll be told once.`;
+  return isHolding
+    ? md`You'll be told each time, at most once an hour.`
+    : md`You'll be told each time, at most once an hour, but again only if ${backWords(condition)} in between.`;
 }
 
 const definition: FeedDefinition = {
@@ -164,7 +174,7 @@ const definition: FeedDefinition = {
     const answer = (await ifAnswered(explorer.price({})))?.data;
     const price = answer?.price ?? null;
     const condition = conditionOf(subscription);
-    const { when, repeat } = condition;
+    const { when } = condition;
     const isHolding = price !== null && isPastLimit(condition, Number(price));
     const wholeAt = wholeFrom(condition, await readSamples(state), now);
     return present([
@@ -173,9 +183,7 @@ const definition: FeedDefinition = {
         md`It's already ${when} that. You'll be told the next time it passes the limit, after ${backWords(condition)}.`,
       wholeAt !== undefined &&
         md`I don't know the price of ${OVER[condition.over]} ago yet. Until ${timestamp(wholeAt, "f")}, moves are measured from the oldest price I have.`,
-      repeat === "once"
-        ? md`You'll be told once.`
-        : md`You'll be told each time, at most once an hour, but again only if ${backWords(condition)} in between.`,
+      repeatLine(condition, isHolding),
     ]);
   },
 

@@ -193,6 +193,7 @@ describe("typed schedule options", () => {
     ["CET", undefined],
     ["Berlin", "Europe/Berlin"],
     ["new york", "America/New_York"],
+    ["America/New York", "America/New_York"],
     ["Buenos Aires", "America/Buenos_Aires"],
     ["utc", "UTC"],
     ["UTC+2", "Etc/GMT-2"],
