@@ -168,6 +168,7 @@ export function startProcess(
         directory,
         names,
         links,
+        isLinkedIn: () => false,
         renderer,
         screens: {
           directory,

@@ -15,6 +15,13 @@ export function namedNetwork(interaction: Interaction): string | undefined {
   return typeof value === "string" && value !== NO_NETWORK ? value : undefined;
 }
 
+/** Returns the texts in a command's options. */
+function typedTexts(interaction: Interaction): readonly string[] {
+  if (!interaction.isChatInputCommand()) return [];
+  const options = interaction.options.data.flatMap((option) => option.options ?? [option]);
+  return options.flatMap(({ value }) => (typeof value === "string" ? [value] : []));
+}
+
 const isClick = (interaction: Interaction): interaction is Click =>
   interaction.isButton() || interaction.isStringSelectMenu() || interaction.isModalSubmit();
 
@@ -77,7 +84,9 @@ export function createNetworkOf({ served, known }: Networks, choices: NetworkCho
     const namedId = namedNetwork(interaction);
     if (namedId === undefined) {
       const chosenId = await chosenFor(interaction, isSure);
-      return (chosenId === undefined ? undefined : byId.get(chosenId)) ?? usual;
+      const chosen = (chosenId === undefined ? undefined : byId.get(chosenId)) ?? usual;
+      const texts = typedTexts(interaction);
+      return [chosen, ...served].find(({ isLinkedIn }) => texts.some(isLinkedIn)) ?? chosen;
     }
     const foundNetwork = byId.get(namedId);
     // In direct messages, the network becomes the person's default.

@@ -18,7 +18,7 @@ import { createNames, type Names } from "../directory/names.js";
 import { createLinks, type Links } from "../discord/links.js";
 import { createRenderer, type Renderer } from "../discord/message.js";
 import type { Pacer } from "../discord/pacer.js";
-import { createPages } from "../discord/pages.js";
+import { createLinksTo, createPages } from "../discord/pages.js";
 import { createExplorer } from "../explorer/index.js";
 import type { ExplorerService } from "../explorer/service.js";
 import { environmentSubscriptions } from "../feeds/index.js";
@@ -58,6 +58,8 @@ export interface Network extends NetworkState {
   readonly directory: Directory;
   readonly names: Names;
   readonly links: Links;
+  /** True if a text contains a link to a page of the network's web explorer. */
+  readonly isLinkedIn: (text: string) => boolean;
   readonly renderer: Renderer;
   readonly screens: ScreenServices;
   /** Discord client for requests that do not answer an interaction. */
@@ -215,6 +217,7 @@ export function createNetwork(
     directory,
     names,
     links,
+    isLinkedIn: createLinksTo(settings.explorer.pages),
     renderer,
     screens: {
       directory,

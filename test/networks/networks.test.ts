@@ -15,7 +15,12 @@ describe("a bot with two networks", () => {
   beforeAll(async () => {
     harness = await startHarness({
       second: {},
-      env: () => ({ GOVERNANCE_POLL_SECONDS: "1", WATCH_POLL_SECONDS: "1" }),
+      env: () => ({
+        GOVERNANCE_POLL_SECONDS: "1",
+        WATCH_POLL_SECONDS: "1",
+        EXPLORER_LINK_PARTY: "https://scan.example/party/{id}",
+        EXPLORER_LINK_PARTY_TEST: "https://test.scan.example/party/{id}",
+      }),
     });
     if (!harness.second) throw new Error("There is no second network");
     second = harness.second;
@@ -46,6 +51,7 @@ describe("a bot with two networks", () => {
   const linksOn = (message: Message) =>
     driver()
       .components(message)
+      .filter(({ url }) => url === undefined)
       .flatMap(({ custom_id = "", options = [] }) =>
         options.length > 0 ? options.map(({ value }) => value) : [custom_id.slice(1)],
       );
@@ -70,6 +76,18 @@ describe("a bot with two networks", () => {
     for (const { requests, key } of [harness.explorer, second]) {
       expect(requests).not.toEqual([]);
       expect(requests.filter((each) => each.key !== key)).toEqual([]);
+    }
+  });
+
+  it("opens a pasted link of a network's web explorer on that network", async () => {
+    const id = second.ledger.validators[0]?.party.id ?? "";
+    for (const [link, isTest] of [
+      [`https://test.scan.example/party/${encodeURIComponent(id)}`, true],
+      [`https://scan.example/party/${encodeURIComponent(id)}`, false],
+      [id, false],
+    ] as const) {
+      const opened = await asked(guest(), "/party show", { party: link });
+      expect(titleOf(opened).endsWith(" · TestNet"), link).toBe(isTest);
     }
   });
 
