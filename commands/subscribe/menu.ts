@@ -6,11 +6,12 @@ import type { Click } from "../../src/discord/clicks.js";
 import { LIMITS } from "../../src/discord/limits.js";
 import type { MessagePayload } from "../../src/discord/message.js";
 import { readPlace } from "../../src/discord/places.js";
-import type { Network } from "../../src/networks/network.js";
+import type { Network, NetworkState } from "../../src/networks/network.js";
 import { buttonAddress, defineButton, subjectParameter } from "../../src/screens/addresses.js";
 import type { Link, Menu, View } from "../../src/screens/view.js";
 import { type OwnedSubscription, setPaused } from "../../src/subscribe/editor.js";
 import { type Markdown, md } from "../../src/text/markdown.js";
+import { PersonError } from "../../src/util/person-error.js";
 import { present } from "../../src/util/present.js";
 import { endSubscription, resumeSubscription, testSubscription } from "./actions.js";
 import { settingFields, settingsInForm } from "./form.js";
@@ -106,6 +107,10 @@ export const whichSubscription = async (
     readings: [],
   });
 
+/** Returns the name of a network that is not the one that shows a message. */
+const labelOf = ({ id, name }: NetworkState, shownBy: Network): string | undefined =>
+  id === shownBy.id ? undefined : name;
+
 const setupLink: Link = { label: "Setup", emoji: "⚙️", to: buttonAddress(setupButton, {}) };
 
 /** Shows one subscription with its buttons. */
@@ -132,7 +137,7 @@ async function card(each: OwnedSubscription, shownBy: Network, note?: Markdown):
     tone: "neutral",
     body: present([
       ...(note ? [note, md``] : []),
-      await headline(subscription, feed, network ?? shownBy, of.id === shownBy.id ? undefined : of.name),
+      await headline(subscription, feed, network ?? shownBy, labelOf(of, shownBy)),
       ...described(subscription, feed),
       isPaused && PAUSED,
       isFixed && md`${OPERATORS_OWN}`,
@@ -206,7 +211,7 @@ export function createSubscriptionButtons(
             return services.renderer.message({
               title: md`Subscription removed`,
               tone: "good",
-              body: [await headline(subscription, feed, network ?? services)],
+              body: [await headline(subscription, feed, network ?? services, labelOf(of, services))],
               links: [setupLink],
               readings: [],
             });
@@ -221,6 +226,7 @@ export function createSubscriptionButtons(
             return shown(tagLines[0]);
           }
           case "pause":
+            if (of.subscriptions.isFixed(subscription)) throw new PersonError(OPERATORS_OWN);
             await setPaused(of, subscription, true);
             return shown();
         }

@@ -268,10 +268,10 @@ export function createDeliver(context: DeliverContext) {
         });
         return;
       case "stand-alone": {
-        const goneWrites =
-          known && subject !== undefined
-            ? [announced.put(announcedId(delivery.feed, subject, channelId), { ...known, gone: true })]
-            : [];
+        const knownId = announcedId(delivery.feed, subject ?? "", channelId);
+        const goneWrites = known
+          ? [announced.expect(knownId, known), announced.put(knownId, { ...known, gone: true })]
+          : [];
         await commit(id, unclaimed, goneWrites);
         return;
       }

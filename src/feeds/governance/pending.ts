@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Subscription } from "../../delivery/collections.js";
+import { hasTopic } from "../../delivery/feed.js";
 import type { Names } from "../../directory/names.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import { readPages } from "../../explorer/paging.js";
@@ -19,7 +20,7 @@ import type { TrackedVoteRequest } from "./collections.js";
 import type { GovernanceEvent } from "./events.js";
 import { remindersFor } from "./reminders.js";
 import type { ReadFindings, TrackedVoteRequests } from "./requests.js";
-import type { GovernanceTopic } from "./topics.js";
+import { type GovernanceTopic, topics } from "./topics.js";
 import { neededForTracked, tallyOf, toVoteRequest, trackedStanding } from "./tracking.js";
 import { compareVotes, votesOn } from "./vote-changes.js";
 
@@ -127,7 +128,8 @@ export function createPendingChecks({ explorer, requests, superValidators, names
      * not answer. Votes on a request whose tally is unknown are always read.
      */
     async checkPending(subscribed: readonly Subscription[]): Promise<ReadFindings> {
-      const isWanted = (topic: GovernanceTopic) => subscribed.some(({ topics }) => topics[topic]);
+      const isWanted = (topic: GovernanceTopic) =>
+        subscribed.some((each) => hasTopic(each, { topics }, topic));
       const [wantsVotes, wantsChanges] = [isWanted("votes"), isWanted("changes")];
       const pending = [...(await requests.all())].filter(
         ([, each]) =>

@@ -20,6 +20,7 @@ import {
   begins,
   eventId,
   loudnessOf,
+  MANY,
   readEvent,
   silenceOf,
   subjectOf,
@@ -275,7 +276,7 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
         deps,
         channelId,
         subject ?? "",
-        event.validator,
+        event.validator === MANY ? undefined : event.validator,
         event.kind === "worse" || event.kind === "again",
       );
       const view = newsView(event, knownState, mark);

@@ -4,7 +4,7 @@ import { yieldIfBusy } from "../../util/event-loop.js";
 import { addTo } from "../../util/groups.js";
 import { type Alert, type AlertResponse, alertId, isSnoozed } from "./collections.js";
 import { type judge, manyAt, togetherMs } from "./decide.js";
-import { MANY, manySubject, silenceOf } from "./events.js";
+import { MANY, manySubject, silenceOf, type ValidatorEvent } from "./events.js";
 import { alertIn, type Poll, type WatchedValidator } from "./memory.js";
 
 type SilentAlert = Extract<Alert, { kind: "silent" }>;
@@ -140,12 +140,12 @@ function followWithin(
     });
   const id = alertId(channelId, many.subject);
   const response = loaded.responses.get(id);
+  // Its members follow in `announceMany`, once the reports of all are known.
   const toldFields = {
     channelId,
     validator: MANY,
     since: many.toldAt,
     isCalm: response?.acknowledged !== undefined,
-    members: many.members.filter(({ backAt }) => backAt === undefined).map(({ validator }) => validator),
   };
   const snoozeEndedAt = endedSnooze(response, many.toldAgain, now);
   if (isWorse && verdict.level > (many.level ?? 1)) {
@@ -221,8 +221,24 @@ export async function dropUnwatchedMembers(poll: Poll): Promise<void> {
   }
 }
 
-/** Publishes one event for each new group, once all its members are known. */
-export function announceMany({ found, loaded }: Poll): void {
+/** Returns news about a group with the members that are still silent. `undefined` if all are back. */
+function withMembers(poll: Poll, event: Extract<ValidatorEvent, { kind: "worse" | "again" }>) {
+  const group = alertIn(poll, alertId(event.channelId, manySubject(event.since)));
+  const silentMembers = group?.kind === "many" ? group.members.filter(({ backAt }) => !backAt) : [];
+  return silentMembers.length === 0
+    ? undefined
+    : { ...event, members: silentMembers.map(({ validator }) => validator) };
+}
+
+/** Publishes one event for each new group, and later news about groups, once the reports of all their members are known. */
+export function announceMany(poll: Poll): void {
+  const { found, loaded } = poll;
+  const events = found.events.splice(0).flatMap((event) => {
+    const isLater = (event.kind === "worse" || event.kind === "again") && event.validator === MANY;
+    return isLater ? (withMembers(poll, event) ?? []) : [event];
+  });
+  // A push with thousands of arguments would overflow the stack.
+  for (const event of events) found.events.push(event);
   for (const [id, alert] of found.alerts)
     if (alert.kind === "many" && !loaded.alerts.has(id))
       found.events.push({

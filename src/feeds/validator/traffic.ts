@@ -1,8 +1,10 @@
+import { hasTopic } from "../../delivery/feed.js";
 import { ageOf } from "../../util/clock.js";
 import { MINUTE } from "../../util/units.js";
 import { judgeTraffic, trafficLeft } from "./decide.js";
 import type { Poll, WatchedValidator } from "./memory.js";
 import type { ActivityReading } from "./reading.js";
+import { topics } from "./topics.js";
 
 /** Interval at which a validator's traffic is read, in ms, if enough requests remain. */
 const TRAFFIC_MS = 30 * MINUTE;
@@ -11,7 +13,7 @@ const TRAFFIC_MS = 30 * MINUTE;
 export async function readTraffic({ reading, loaded: { watched }, found, now }: Poll): Promise<void> {
   const memory = ({ id, watch }: WatchedValidator) => (found.watches.get(id) ?? watch).traffic;
   const dueSubscriptions = [...watched.values()]
-    .filter(({ subscription, isLive }) => subscription.topics.traffic && isLive)
+    .filter(({ subscription, isLive }) => isLive && hasTopic(subscription, { topics }, "traffic"))
     .filter((each) => ageOf(memory(each)?.readAt ?? 0, now) >= (memory(each)?.unconfirmed ? 0 : TRAFFIC_MS))
     .sort((a, b) => (memory(a)?.readAt ?? 0) - (memory(b)?.readAt ?? 0));
   const readDetails = new Map<string, ReturnType<ActivityReading["detail"]>>();

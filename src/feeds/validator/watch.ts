@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { hasTopic } from "../../delivery/feed.js";
 import type { PollSteps, Subscribers } from "../../delivery/module.js";
 import type { Explorer } from "../../explorer/service.js";
 import {
@@ -35,7 +36,7 @@ import {
 import { type ActivityReading, readActivity } from "./reading.js";
 import { createReportLog, learnRhythm } from "./reports.js";
 import { announceMany, callSilent, dropUnwatchedMembers, follow, openAlert, overWithin } from "./silences.js";
-import { chosenAfter } from "./topics.js";
+import { chosenAfter, topics } from "./topics.js";
 import { readTraffic } from "./traffic.js";
 
 /** Minimum number of validators that can show a change of the network's rhythm. */
@@ -158,7 +159,7 @@ async function settle(
     ...(openOne && verdict.kind !== "back" ? { alert: openOne.since } : {}),
     ...(verdict.kind === "unconfirmed" ? { unconfirmed: seenAt } : {}),
   };
-  if (!subscription.topics.version) return nextWatch;
+  if (!hasTopic(subscription, { topics }, "version")) return nextWatch;
   const warned = warnOfUpgrade(poll, each, activity.version);
   const { behind, toldVersion, ...others } = nextWatch;
   const judgement = judgeVersion(behindWhat(activity.version, survey), nextWatch, now);

@@ -44,6 +44,27 @@ describe("a validator that dies", () => {
   });
 });
 
+it("a group that is still silent is told without the members that report again in the same poll", async () => {
+  // The first one is told again at the second reading after six hours.
+  const lastOf = (number: number) => hourly(number, DEATH);
+  const watched = [3, 4, 5].toSorted((a, b) => lastOf(a) - lastOf(b));
+  const [first = 0, , last = 0] = watched;
+  const told = await play(
+    {
+      validators: 30,
+      watched,
+      lastReport(number, now) {
+        const isBack = number === last && now >= lastOf(first) + 6 * HOUR + 10 * MINUTE;
+        return number > 20 || isBack ? hourly(number, now) : hourly(number, Math.min(now, DEATH));
+      },
+    },
+    9 * HOUR,
+  );
+  const [worse] = told.flatMap((each) => (each.kind === "worse" ? [each] : []));
+  expect(told.map(({ kind }) => kind)).toContain("many");
+  expect(worse?.members).toHaveLength(2);
+});
+
 describe("validators that are well", () => {
   const quick = regular(10 * MINUTE);
   const slow = regular(65 * MINUTE);
