@@ -36,7 +36,7 @@ const botVariables = {
   DISCORD_TOKEN: [visible, "the bot's token, from the application's Bot page"],
   REDIS_URL: [
     addressOf(["redis:", "rediss:"]).optional(),
-    "a redis:// or rediss:// address, with no path but a database's number; a % in its user or password is written %25",
+    "a redis:// or rediss:// address whose only path is a database number. Write % in the user or password as %25",
   ],
   DATA_DIR: [z.string().default("./data"), "a folder the bot may write to"],
   DISCORD_SHARDS: [shards, "auto, or this process's part of all shards, such as 0-3/16"],
@@ -62,7 +62,7 @@ const botVariables = {
   CACHE_MEMORY_MB: [wholeNumber(1, 100_000).default(64), "whole megabytes from 1 to 100000"],
   NETWORKS: [
     networkIds,
-    "at most 8 names of 2 to 12 small letters and digits with commas between them, such as main,test; no two begin with the same two characters",
+    "at most 8 names of 2 to 12 lowercase letters and digits, separated by commas, such as main,test; no two begin with the same two characters",
   ],
 } as const satisfies Record<string, Shape>;
 

@@ -10,10 +10,10 @@ import { feeds } from "./feeds/index.js";
 /** Checks everything that the bot needs and prints one line per check. The exit code is 1 if a check fails. */
 
 const HELP = `npm run doctor                            checks everything the bot needs, a line each
-npm run doctor -- --endpoints             asks all endpoints of the explorer, some 40 requests, and says what is unexpected
-  --report FILE                           writes what was answered to a new file, its ids and names replaced; - prints it
-  --token CONTRACT_ID                     a token to ask for
-npm run doctor -- --channel CHANNEL_ID    sends a message with everything the bot uses to a channel, and removes it`;
+npm run doctor -- --endpoints             asks every endpoint of the explorer (about 40 requests) and reports differences from its documentation
+  --report FILE                           writes the answers to a new file, with ids and names replaced; - prints them
+  --token CONTRACT_ID                     a token to test with
+npm run doctor -- --channel CHANNEL_ID    sends a message with everything the bot uses to a channel, then removes it`;
 
 let printLine: (line: string) => void = console.log;
 
@@ -35,9 +35,9 @@ async function* everything(config: Config): AsyncGenerator<Finding> {
 
 /** Returns the last line of the report. Warnings do not count as failures, but are mentioned. */
 function summaryOf(failed: number, warned: number): string {
-  const warnings = warned === 1 ? "1 thing needs a look" : `${warned} things need a look`;
-  if (failed === 0) return warned === 0 ? "All is well." : `Nothing is wrong, but ${warnings}.`;
-  return `${failed} thing${failed === 1 ? " is" : "s are"} wrong${warned === 0 ? "" : `, and ${warnings}`}.`;
+  const warnings = warned === 1 ? "1 warning" : `${warned} warnings`;
+  if (failed === 0) return warned === 0 ? "All is well." : `No errors, ${warnings}.`;
+  return `${failed} error${failed === 1 ? "" : "s"}${warned === 0 ? "" : `, ${warnings}`}.`;
 }
 
 /** Command line options. */

@@ -23,7 +23,7 @@ import { addButton, overview, testAllButton } from "./overview.js";
 export const createSetup = (feeds: readonly FeedDefinition[]): ActingCommand<Network> => ({
   definition: new SlashCommandBuilder()
     .setName("setup")
-    .setDescription("Everything that is set up in this server, to add to it and change it")
+    .setDescription("See, add and change everything that's set up in this server")
     .setDefaultMemberPermissions(PermissionFlagsBits.ManageGuild)
     .setContexts(InteractionContextType.Guild)
     .setIntegrationTypes(ApplicationIntegrationType.GuildInstall)

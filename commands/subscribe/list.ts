@@ -111,7 +111,7 @@ export async function listSubscriptions(
   return shownBy.renderer.message({
     title: md`Subscriptions`,
     tone: "neutral",
-    // Long entries cut the end of a list, and not the line that leads to the others.
+    // The page line comes first, because Discord's limit cuts a long list at its end.
     body: [...extent, ...entries.flat(), ...readTimes],
     menus: [await subscriptionMenu(shownOnes, shownBy)],
     readings: [],

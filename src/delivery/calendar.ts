@@ -233,12 +233,12 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
     }
   };
 
-  /** Failed attempts in a row by event, and the time of the process at which the next one is due, in ms. */
+  /** Consecutive failures by event, and the time of the next attempt (monotonic clock, ms). */
   const failures = new LRUCache<string, { readonly count: number; readonly retryAt: number }>({
     max: 10_000,
   });
   const isWaiting = (id: string): boolean => (failures.get(id)?.retryAt ?? 0) > performance.now();
-  /** Does some work for one event. If it fails, the other events go on. */
+  /** Does some work for one event. A failure does not affect other events. */
   const attempt = async (id: string, guildId: string, work: () => Promise<void>): Promise<void> => {
     try {
       await work();

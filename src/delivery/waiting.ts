@@ -1,3 +1,5 @@
+import type { Delivery } from "./collections.js";
+
 /** Queue of pending deliveries for each channel, in the order of events. */
 export interface Waiting {
   /** Adds a delivery to the end of its channel's queue, or updates it in place. */
@@ -37,5 +39,3 @@ export function createWaiting(): Waiting {
     },
   };
 }
-
-import type { Delivery } from "./collections.js";

@@ -25,7 +25,7 @@ export function createDiscordClient(
   const client = new Client({
     intents: [],
     allowedMentions: { parse: [] },
-    // A person should not wait for a long limit, and the login says that it waits.
+    // Reject a request instead of waiting for a long rate limit: a person gets an answer, and the login logs the wait.
     rest: {
       api: apiUrl,
       handlerSweepInterval: 0,

@@ -192,7 +192,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     await afterword(interaction.user.id, sayPrivately).catch((err: unknown) =>
       log.debug(
         { err, interaction: interaction.id },
-        "A person could not be told that they cannot be written to",
+        "Could not tell a person that Discord refuses messages to them",
       ),
     );
     return outcome;

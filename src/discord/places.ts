@@ -108,7 +108,7 @@ export async function mayPost(
   }
 }
 
-/** Returns the same for server-wide permissions, for which a channel's overwrites do not count. */
+/** Returns the server-wide permissions that the bot lacks. A channel's overwrites do not affect them. */
 const lackedInServer = async (
   rest: REST,
   botId: string,

@@ -165,7 +165,7 @@ async function registerCommands(options: RegistrationDeps): Promise<ReadonlyMap<
 
 /**
  * True if a retry may succeed. Discord always answers malformed commands the same way. A bot that is not in its server yet, or a
- * proxy that answers 403, may be better off later.
+ * proxy that answers 403, may work later.
  */
 const mayPass = (error: unknown): boolean => !hasCode(error, DISCORD.invalidForm);
 

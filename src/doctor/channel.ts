@@ -45,8 +45,8 @@ const NO_KEYS = { remember() {}, hold() {}, resolve: async () => undefined };
 const viewOf = (title: string, mark?: string): View => ({
   title: md`${title}`,
   tone: "neutral",
-  notification: md`A test, which is removed at once`,
-  body: [md`\`npm run doctor -- --channel\` looks at what Discord makes of a message, and removes it.`],
+  notification: md`A test message. It'll be removed in a moment`,
+  body: [md`\`npm run doctor -- --channel\` checks how Discord shows a message, then removes it.`],
   fields: [
     { name: "A field", value: md`beside`, inline: true },
     { name: "Another", value: md`**bold**, \`code\``, inline: true },
@@ -86,7 +86,7 @@ function lostIn(message: APIMessage): string[] {
 /** Returns advice for an error from Discord. */
 async function fixFor(rest: REST, channel: APIChannel | undefined, error: unknown): Promise<string> {
   if (!(error instanceof DiscordAPIError))
-    return `See that this machine reaches Discord, and run it again. Delete “${TITLE}” if it was left there.`;
+    return `Check that this machine can reach Discord, then run it again. Delete “${TITLE}” if it was left there.`;
   if (error.status === 401) return "Set DISCORD_TOKEN to the bot's token.";
   if (error.status === 404 || error.status === 400)
     return "Give the id of a channel of a server that the bot is in: right-click it, Copy Channel ID.";
@@ -96,7 +96,7 @@ async function fixFor(rest: REST, channel: APIChannel | undefined, error: unknow
   const channelPlace = await readPlace(rest, channel.guild_id, channel.id);
   const { id } = (await rest.get(Routes.user())) as APIUser;
   const lacking = await lackedIn(rest, id, channelPlace, { roleId: null, thread: true, needs: [] });
-  return grant(lacking.length > 0 ? lacking.join(", ") : "what it lacks");
+  return grant(lacking.length > 0 ? lacking.join(", ") : "the missing permissions");
 }
 
 /**
@@ -192,8 +192,8 @@ async function* tryMessage(
   await editMessage(rest, home, messageId, nothing);
   const edited = await readBack(messageId);
   yield edited.embeds[0]?.title === EDITED && edited.attachments.length === 0
-    ? pass("Edit", "the embed is another, and the file is gone")
-    : warn("Edit", "Discord did not take it over whole", "Report it, with this line.");
+    ? pass("Edit", "the embed was replaced and the file removed")
+    : warn("Edit", "Discord applied only part of the edit", "Report it, with this line.");
 
   const removingReply = (id: string) => removing("the reply", Routes.channelMessage(home, id));
   const replyId = await postMessage(rest, home, post(replyMark, messageId), signal).catch(
@@ -203,7 +203,7 @@ async function* tryMessage(
   const reply = await readBack(replyId);
   yield reply.message_reference?.message_id === messageId
     ? pass("Reply", "refers to the message")
-    : warn("Reply", "refers to nothing", "Grant Read Message History there.");
+    : warn("Reply", "does not refer to the message", "Grant Read Message History there.");
 
   if (isForum || channel.type === ChannelType.PublicThread) return;
   yield await tryThread(rest, channel.id, messageId, removing).catch((error: unknown) =>
@@ -233,7 +233,7 @@ async function tryThread(
 /** Archives a thread that the bot is not allowed to delete. */
 async function archive(rest: REST, threadId: string): Promise<string> {
   await setArchived(rest, threadId, true);
-  return "archived instead: it takes Manage Threads, which the bot does without, to delete it";
+  return "archived instead, because deleting it needs Manage Threads, which the bot doesn't ask for";
 }
 
 /** Removes something that was sent. Returns a finding if it could not be removed. */

@@ -30,7 +30,7 @@ export function openCopy(dataDir: string): Copy {
   let folder = resolve(dataDir);
   while (lstatSync(folder, { throwIfNoEntry: false }) === undefined) folder = dirname(folder);
   if (!existsSync(folder))
-    throw new StateError(`${folder} is a link to nothing. Mount what it leads to, or set DATA_DIR`);
+    throw new StateError(`${folder} is a broken link. Mount its target, or set DATA_DIR to another folder`);
   if (!statSync(folder).isDirectory()) throw new StateError(`${folder} isn't a folder. Set DATA_DIR to one`);
   // Permissions do not reveal a full disk, or one that is mounted read-only.
   const trial = join(mkdtempSync(join(folder, ".crier-doctor-")), "trial");

@@ -34,7 +34,7 @@ async function* checkStorage({
     const copy = openCopy(dataDir);
     yield pass(
       "DATA_DIR",
-      copy.isNew ? "can be written to; the first start makes the file" : "can be written to",
+      copy.isNew ? "can be written to. The bot creates its file when it first starts" : "can be written to",
     );
     return {
       store: copy.store,
@@ -48,11 +48,15 @@ async function* checkStorage({
       yield fail(
         "Redis",
         error instanceof StateError ? error.message : wordsOf(error),
-        "Check REDIS_URL, and that its user may use every command but the dangerous ones, and INFO.",
+        "Check REDIS_URL. Its user needs INFO and all commands except @dangerous.",
       );
     // The message of a damaged file says what to do.
     else if (error instanceof StateError)
-      yield fail("DATA_DIR", error.message.replace("DATA_DIR: ", ""), "The bot does not start with it.");
+      yield fail(
+        "DATA_DIR",
+        error.message.replace("DATA_DIR: ", ""),
+        "The bot can't start until this is fixed.",
+      );
     else yield fail("DATA_DIR", wordsOf(error), "Set it to a folder the bot may write to, or set REDIS_URL.");
     return undefined;
   }
@@ -102,7 +106,7 @@ export async function* checkAll(
   } catch (error) {
     // A copy that was made while a bot was writing may be inconsistent.
     yield error instanceof StateError
-      ? fail("State", error.message, "The bot does not start with it.")
+      ? fail("State", error.message, "The bot can't start until this is fixed.")
       : warn("Subscriptions", wordsOf(error), "Run it again.");
   } finally {
     await openedStore?.close();

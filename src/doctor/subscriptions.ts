@@ -28,7 +28,7 @@ export async function* checkSubscriptions(
         .map((subscription) => ({ name, subscription, subscriptions })),
     ),
   ).then((each) => each.flat());
-  if (allSubscriptions.length === 0) yield pass("Subscriptions", "none yet: `/subscribe` makes one");
+  if (allSubscriptions.length === 0) yield pass("Subscriptions", "none yet. Add one with `/subscribe`");
   for (const { name: network, subscription, subscriptions } of allSubscriptions) {
     const { channelId: id, guildId, roleId, thread } = subscription;
     const checkName = network === undefined ? `Channel ${id}` : `Channel ${id}, ${network}`;

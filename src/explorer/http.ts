@@ -119,6 +119,6 @@ async function readBody(path: string, response: Response, signal: AbortSignal): 
     return { json: await parseLargeJson(text), text, bytes };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw new ExplorerError("unreadable", `GET /${path}: the answer is no JSON (${bytes} bytes)`);
+    throw new ExplorerError("unreadable", `GET /${path}: the answer is not JSON (${bytes} bytes)`);
   }
 }

@@ -254,7 +254,7 @@ export function createUpstream({
     return isOnlyHere ? new ExplorerError("withheld", message, { status }) : error;
   };
 
-  /** Number of pauses since the last answer, and the time of the process until which the last of them lasts, in ms. */
+  /** Number of consecutive pauses, and the end of the latest one (monotonic clock, ms). */
   let [limitedInARow, pausedUntil] = [0, 0];
   /** Pauses the queue for as long as the explorer asks, and after a 429 that does not say how long, for longer each time. */
   const pauseAfter = ({ problem, retryAfterMs }: ExplorerError): void => {

@@ -41,7 +41,7 @@ export async function serveHealth({ port, host, metrics, unready }: HealthOption
         case "/metrics":
           return answer(200, (await metrics.registry?.metrics()) ?? "", metrics.registry?.contentType);
         default:
-          return answer(404, "There is /livez, /readyz and /metrics\n");
+          return answer(404, "Not found. Use /livez, /readyz or /metrics\n");
       }
     };
     handle().catch(() => answer(500, "failed\n"));

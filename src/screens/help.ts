@@ -41,7 +41,7 @@ export const help: Screen<"help"> = async ({ group }, { commands, networkName, o
     title: md`What I can do`,
     tone: "neutral",
     body: present([
-      mayManage && md`**Set up this server:** \`/setup\` shows what is announced here, and adds to it.`,
+      mayManage && md`**Set up this server:** \`/setup\` shows what's announced here and lets you change it.`,
       md`**Look around:** \`/network\`, \`/price\`, \`/validator list\`, \`/proposals list\`. \`/lookup\` opens any id, link or name.`,
       md`**Get private alerts:** ${watchCommands(watchNames)}.`,
       others.length > 0 &&

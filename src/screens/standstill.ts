@@ -39,7 +39,7 @@ export function standstillView({ round, since, endedAt, isUnsure }: ShownStandst
       notification: md`▶️ Silence alerts are on again; the newest round can't be read any more`,
       tone: "neutral",
       body: [
-        md`Round ${grouped(round)} was the newest from ${timestamp(since, "f")} to ${timestamp(endedAt, "f")} at least.`,
+        md`Round ${grouped(round)} was the newest from ${timestamp(since, "f")} until at least ${timestamp(endedAt, "f")}.`,
       ],
     };
   return {
@@ -58,7 +58,7 @@ export const movingView = (
   notification: md`🟢 The network moves again, after about ${roughly(at - since)}`,
   tone: "good",
   body: [
-    md`Round ${grouped(round)} has begun. Alerts about silent validators go on once they have had time for a report.`,
+    md`Round ${grouped(round)} has begun. Alerts about silent validators resume once validators have had time to report.`,
   ],
   links: [networkLink(mark)],
   readings: [],

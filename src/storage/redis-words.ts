@@ -1,21 +1,20 @@
 /** Explanations of Redis error replies for operators, by the reply's first word. */
 const ANSWERS: Readonly<Record<string, string>> = {
   WRONGPASS: "REDIS_URL: Redis refuses that user or password",
-  NOAUTH: "REDIS_URL: Redis wants a password, and there is none in it",
-  NOPERM:
-    "Redis does not let that user do what the bot does: it wants all commands, on the keys that begin with crier:",
-  READONLY: "REDIS_URL leads to a replica, which takes no writes. Set it to an address of the primary",
+  NOAUTH: "REDIS_URL: Redis requires a password. Add it to the address",
+  NOPERM: "Redis refuses a command of that user. Grant it all commands on keys that begin with crier:",
+  READONLY: "REDIS_URL leads to a replica, which does not accept writes. Set it to an address of the primary",
   NOREPLICAS:
-    "Redis takes no writes while it has too few replicas. Start them, or set REDIS_URL to an address of the primary",
+    "Redis does not accept writes while it has too few replicas. Start them, or set REDIS_URL to an address of the primary",
   MASTERDOWN: "REDIS_URL leads to a replica whose primary is down. Set it to an address of the primary",
-  OOM: "Redis is out of memory: give it more, and the eviction policy volatile-lru",
-  MISCONF: "Redis takes no writes while it cannot save to its disk",
+  OOM: "Redis is out of memory. Give it more, and set maxmemory-policy to volatile-lru",
+  MISCONF: "Redis does not accept writes while it cannot save to its disk",
   LOADING: "Redis is still loading its data",
 };
 
 /** Explanations of connection errors by code. */
 const CODES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "nothing listens there",
+  ECONNREFUSED: "nothing is listening there",
   ENOTFOUND: "there is no such host",
   EAI_AGAIN: "its name cannot be looked up",
   EHOSTUNREACH: "that host cannot be reached",
@@ -55,16 +54,16 @@ export function explainRedis(error: unknown, url = "", wasConnected = false): st
   if (answer !== undefined) return answer;
   const code = "code" in error ? String(error.code) : "";
   if (isCertificate(code)) return `Redis' TLS certificate is not trusted (${code})`;
-  if (/SSL|EPROTO/.test(code)) return "REDIS_URL begins with rediss://, and Redis speaks no TLS there";
+  if (/SSL|EPROTO/.test(code)) return "REDIS_URL begins with rediss://, but Redis does not use TLS there";
   const codeWords = Object.hasOwn(CODES, code) ? CODES[code] : undefined;
   if (codeWords !== undefined) return `Redis cannot be reached: ${codeWords} (${code})`;
   if (error.message === "Connection timeout")
     return isTls
-      ? "Redis does not answer; REDIS_URL begins with rediss://: does Redis speak TLS there?"
+      ? "Redis does not answer. REDIS_URL begins with rediss://. Check that Redis uses TLS there"
       : "Redis does not answer";
   if (code === "ECONNRESET" || error.message === "Socket closed unexpectedly")
     return isTls || wasConnected
       ? "Redis closes the connection"
-      : "Redis closes the connection; if it wants TLS there, REDIS_URL begins with rediss://";
+      : "Redis closes the connection. If it requires TLS, begin REDIS_URL with rediss://";
   return `Redis failed (${code || (/^[A-Z]+$/.test(word) ? word : error.name)})`;
 }

@@ -143,7 +143,7 @@ export function createState(
       try {
         json = JSON.parse(text);
       } catch {
-        return { problem: "it is no JSON" };
+        return { problem: "it is not JSON" };
       }
       const fields =
         typeof json === "object" && json !== null && !Array.isArray(json) ? { ...json } : undefined;

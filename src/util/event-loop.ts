@@ -42,8 +42,8 @@ function untilFree(): Promise<void> | undefined {
 
 /**
  * Waits until the current turn of the event loop has time for more work. Called before each piece of work that many callers may
- * ask for at once (an interaction, a document, a channel), so that a thousand pieces do not form one long turn. Callers go on one
- * after another: the work that one does before it waits for something else counts for the next.
+ * ask for at once (an interaction, a document, a channel), so that a thousand pieces do not form one long turn. Callers resume
+ * one after another. The synchronous work of each counts towards the turn.
  */
 export function yieldIfBusy(): Promise<void> {
   lastInLine = lastInLine.then(untilFree);

@@ -48,7 +48,7 @@ describe("the doctor's channel check", () => {
     expect(await check(channel.id)).toEqual([
       `pass Channel ${channel.id}: the bot sees #try-here`,
       "pass Message: embed, buttons, menu, file: as sent, and without a sound",
-      "pass Edit: the embed is another, and the file is gone",
+      "pass Edit: the embed was replaced and the file removed",
       "pass Reply: refers to the message",
       "pass Thread: opened under the message",
     ]);

@@ -149,7 +149,7 @@ describe("the doctor", () => {
       GOVERNANCE_CHANNEL_ID: "100000000000000001",
       OPERATOR_CHANNEL_ID: "100000000000000002",
     });
-    expect(said).toContain("can be written to; the first start makes the file");
+    expect(said).toContain("can be written to. The bot creates its file when it first starts");
     expect(said).toContain("→ Set GOVERNANCE_CHANNEL_ID to a channel");
     expect(said).toContain("→ Set OPERATOR_CHANNEL_ID to a channel");
     expect(code).toBe(1);
@@ -228,7 +228,7 @@ describeWithRedis("the doctor's Redis check", () => {
     expect(good.code).toBe(0);
     client.destroy();
     await redis.close();
-    expect((await run(env)).said).toContain("✖ Redis: Redis cannot be reached: nothing listens there");
+    expect((await run(env)).said).toContain("✖ Redis: Redis cannot be reached: nothing is listening there");
     await harness.close();
   });
 });

@@ -10,13 +10,13 @@ const withCode = (code: string, message = "failed") => Object.assign(new Error(m
 describe("an explanation of a Redis error", () => {
   it.each([
     ["WRONGPASS invalid username-password pair or user is disabled.", /refuses that user or password/],
-    ["NOAUTH Authentication required.", /wants a password, and there is none/],
-    ["ERR The user executing the script can't run this command or subcommand", /does not let that user/],
-    ["NOPERM this user has no permissions to run the 'eval' command", /does not let that user/],
-    ["READONLY You can't write against a read only replica.", /replica, which takes no writes/],
+    ["NOAUTH Authentication required.", /requires a password/],
+    ["ERR The user executing the script can't run this command or subcommand", /refuses a command of that user/],
+    ["NOPERM this user has no permissions to run the 'eval' command", /refuses a command of that user/],
+    ["READONLY You can't write against a read only replica.", /replica, which does not accept writes/],
     [
       "ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -READONLY You can't write against a read only replica.",
-      /replica, which takes no writes/,
+      /replica, which does not accept writes/,
     ],
     ["MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.", /primary is down/],
     ["NOREPLICAS Not enough good replicas to write.", /too few replicas.*address of the primary/],
@@ -27,13 +27,13 @@ describe("an explanation of a Redis error", () => {
   });
 
   it.each([
-    [withCode("ECONNREFUSED"), "redis:", /cannot be reached: nothing listens there \(ECONNREFUSED\)/],
+    [withCode("ECONNREFUSED"), "redis:", /cannot be reached: nothing is listening there \(ECONNREFUSED\)/],
     [withCode("ENOTFOUND"), "redis:", /no such host/],
     [withCode("DEPTH_ZERO_SELF_SIGNED_CERT"), "rediss:", /certificate is not trusted/],
-    [withCode("ERR_SSL_WRONG_VERSION_NUMBER"), "rediss:", /speaks no TLS there/],
-    [new Error("Connection timeout"), "rediss:", /does Redis speak TLS there\?/],
+    [withCode("ERR_SSL_WRONG_VERSION_NUMBER"), "rediss:", /does not use TLS there/],
+    [new Error("Connection timeout"), "rediss:", /Check that Redis uses TLS there/],
     [new Error("Connection timeout"), "redis:", /^Redis does not answer$/],
-    [withCode("ECONNRESET"), "redis:", /if it wants TLS there/],
+    [withCode("ECONNRESET"), "redis:", /If it requires TLS/],
     [new Error("Socket closed unexpectedly"), "rediss:", /^Redis closes the connection$/],
   ])("is given for a connection failure: %s", (error, url, words) => {
     expect(isRefusal(error)).toBe(false);
@@ -75,8 +75,8 @@ describeWithRedis("a Redis that refuses", () => {
   it.each([
     ["a wrong password", ":wrong@", /refuses that user or password/],
     ["an unknown user", "nobody:wrong@", /refuses that user or password/],
-    ["no password", "", /wants a password/],
-    ["a user without permissions", "weak:pw@", /does not let that user/],
+    ["no password", "", /requires a password/],
+    ["a user without permissions", "weak:pw@", /refuses a command of that user/],
   ])("is reported once in plain words, and not used: %s", async (_, login, words) => {
     const warnings: unknown[] = [];
     const log = { info() {}, warn: (context: object) => void warnings.push(context) };

@@ -40,7 +40,7 @@ function open() {
 }
 
 it.each([
-  ["is no JSON", "{not json", "it is no JSON"],
+  ["is no JSON", "{not json", "it is not JSON"],
   [
     "has a field of another type",
     '{"channelId":7}',

@@ -247,8 +247,8 @@ export const definition: FeedDefinition = {
     if (count > 0)
       lines.push(
         isPinging
-          ? md`${who} get reminders: \`/voters list\` shows them.`
-          : md`${who} are mapped, but no channel pings them: \`/voters list\` says what is missing.`,
+          ? md`${who} get reminders. \`/voters list\` shows who they are.`
+          : md`${who} are set, but no channel pings them. \`/voters list\` shows what's missing.`,
       );
     return lines;
   },

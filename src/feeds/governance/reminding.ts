@@ -72,7 +72,7 @@ export function createReminding({ state, subscriptions, rest, messages, names, n
   const votersOf = (recipients: readonly Subscription[]) =>
     recipients.flatMap(({ subject }) => voterIn(subject) ?? []);
 
-  /** Returns the news of a reminder for people whose super validators owe no vote. */
+  /** Returns the news of a reminder for people whose super validators have no vote left to cast. */
   const settledNews = async (watched: readonly string[], { request, missing }: Snapshot) => {
     const voted = (await missing())?.voted ?? [];
     const others = watched.filter((voter) => !isIn(voted, voter));

@@ -57,10 +57,10 @@ function cardState(upgrade: ShownUpgrade, now: number): CardState {
     };
   if (endedAt !== undefined || now >= upgradeAt)
     return {
-      notification: md`🛠️ Network upgrade of ${upgradeDay(upgradeAt)}: its time has come`,
+      notification: md`🛠️ Network upgrade of ${upgradeDay(upgradeAt)}: the scheduled time has passed`,
       tone: "neutral",
       lines: present([
-        md`Transactions were to pause on ${timestampWithAge(upgradeAt)}.`,
+        md`Transactions were due to pause on ${timestampWithAge(upgradeAt)}.`,
         endedAt !== undefined && NO_CLAIM,
       ]),
       isAhead: false,
@@ -69,7 +69,7 @@ function cardState(upgrade: ShownUpgrade, now: number): CardState {
   const movedLine =
     movedFrom === undefined || movedFrom === upgradeAt
       ? []
-      : [md`-# Moved; it was to be on ${timestamp(movedFrom, "f")}.`];
+      : [md`-# Moved. It was scheduled for ${timestamp(movedFrom, "f")}.`];
   return {
     notification: md`🛠️ Network upgrade scheduled: ${pauseWords(upgradeAt)}`,
     tone: "warning",
@@ -116,14 +116,14 @@ function scheduleNews(event: ScheduleEvent, now: number): Markdown {
       return md`🛠️ Network upgrade scheduled: ${pauseWords(upgradeAt)}`;
     case "moved":
       return event.movedFrom === upgradeAt
-        ? md`🛠️ Network upgrade: the freeze before it was moved; ${pauseWords(upgradeAt)}`
+        ? md`🛠️ Network upgrade: the freeze before it was moved, and ${pauseWords(upgradeAt)}`
         : md`🛠️ Network upgrade moved: ${pauseWords(upgradeAt)}, not on ${upgradeTime(event.movedFrom)}`;
     case "cancelled":
       return md`⚪ Network upgrade of ${upgradeDay(upgradeAt)} cancelled`;
     case "advancing":
       return event.isLate
-        ? md`🟢 Rounds advance after the time of the network upgrade`
-        : md`🟢 Rounds advance again after the time of the network upgrade`;
+        ? md`🟢 Rounds are advancing after the scheduled network upgrade`
+        : md`🟢 Rounds are advancing again after the scheduled network upgrade`;
     case "reminder": {
       if (event.step === "upgrade")
         return now - upgradeAt < PASSED_MS

@@ -61,7 +61,7 @@ function followedLine(followed: readonly FollowedValidator[], version: string): 
     ", ",
   );
   const moreCount = behind.length - MAX_NAMED;
-  return md`⚠️ Behind, of those that this server follows: ${names}${moreCount > 0 ? md` and ${moreCount} more` : md``}.${unknown}`;
+  return md`⚠️ Validators this server follows that run an older version: ${names}${moreCount > 0 ? md` and ${moreCount} more` : md``}.${unknown}`;
 }
 
 /** Returns lines that say how ready the network and the followed validators are. */
@@ -83,7 +83,7 @@ export function readinessLines(
     ),
     followed.length > 0 && followedLine(followed, version),
     isNamed
-      ? md`-# Measured against ${code(version, 40)}, which was named with \`needs\`.`
-      : md`-# Measured against ${code(version, 40)}, the newest version in common use. The vote doesn't name the one that is needed; you can, with \`needs\` in \`/subscribe upgrades\`.`,
+      ? md`-# Compared with ${code(version, 40)}, set with \`needs\`.`
+      : md`-# Compared with ${code(version, 40)}, the newest version in common use. The vote doesn't say which version is needed. You can set it with \`needs\` in \`/subscribe upgrades\`.`,
   ]);
 }

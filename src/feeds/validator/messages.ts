@@ -376,7 +376,7 @@ export function newsView(
         "warning",
         [
           md`Transactions pause on ${timestampWithAge(event.upgradeAt)}. A validator without a compatible version can't send or receive any afterwards.`,
-          md`-# Measured against ${code(event.target, 40)}, the newest version in common use. The vote doesn't name the one that is needed.`,
+          md`-# Compared with ${code(event.target, 40)}, the newest version in common use. The vote doesn't say which version is needed.`,
         ],
       );
     case "traffic": {

@@ -6,7 +6,6 @@ import { formatDuration, limitOf, parseDuration } from "../../text/durations.js"
 import { perObject } from "../../util/per-object.js";
 import { MINUTE } from "../../util/units.js";
 
-/** A validator is silent after two missed reports, at any reporting interval. */
 /** Value of the option `after` for two missed reports. */
 export const AUTOMATIC = "automatic";
 
