@@ -8,7 +8,8 @@ export const addressOf = (protocols: readonly string[]) =>
   z.string().refine((value) => {
     if (!URL.canParse(value)) return false;
     const url = new URL(value);
-    const bare = url.search === "" && url.hash === "";
+    // A URL does not show an empty query.
+    const bare = !/[?#]/.test(value);
     // fetch rejects URLs with a password, but Redis needs one.
     const secret = url.username !== "" || url.password !== "";
     const redis = url.protocol.startsWith("redis");

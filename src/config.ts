@@ -247,7 +247,7 @@ function toNetwork(
     name: values.NETWORK_NAME ?? id ?? "",
     coin: values.COIN,
     explorer: {
-      apiUrl: `${values.EXPLORER_API_URL.replace(/(\/+v1)?\/*$/, "")}/v1`,
+      apiUrl: `${values.EXPLORER_API_URL.replace(/(\/+v1)*\/*$/i, "")}/v1`,
       apiKey: values.EXPLORER_API_KEY,
       requestsPerMinute: values.EXPLORER_REQUESTS_PER_MINUTE,
       concurrency: values.EXPLORER_CONCURRENCY,

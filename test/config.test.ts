@@ -70,14 +70,26 @@ describe("the environment", () => {
     expect(problemsOf({ ...NEEDED, DISCORD_TOKEN: "" })).toHaveLength(1);
   });
 
-  it.each(["https://x.example", "https://x.example/", "https://x.example/v1", "https://x.example/v1/"])(
-    "accepts %s as the explorer's address",
-    (EXPLORER_API_URL) => {
-      expect(parseConfig({ ...NEEDED, EXPLORER_API_URL }).networks[0].explorer.apiUrl).toBe(
-        "https://x.example/v1",
+  it.each(["https://x.example?", "https://x.example/#"])(
+    "refuses %s as the explorer's address",
+    (address) => {
+      expect(problemsOf({ ...NEEDED, EXPLORER_API_URL: address })[0]).toMatch(
+        /^EXPLORER_API_URL is malformed/,
       );
     },
   );
+
+  it.each([
+    "https://x.example",
+    "https://x.example/",
+    "https://x.example/v1",
+    "https://x.example/V1/",
+    "https://x.example/v1/v1",
+  ])("accepts %s as the explorer's address", (EXPLORER_API_URL) => {
+    expect(parseConfig({ ...NEEDED, EXPLORER_API_URL }).networks[0].explorer.apiUrl).toBe(
+      "https://x.example/v1",
+    );
+  });
 
   it.each([
     ["https://scan.example/update/{id}", true],

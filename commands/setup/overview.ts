@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { FeedDefinition } from "../../src/delivery/feed.js";
+import { LIMITS } from "../../src/discord/limits.js";
 import type { MessagePayload } from "../../src/discord/message.js";
 import type { Network } from "../../src/networks/network.js";
 import { buttonAddress, defineButton } from "../../src/screens/addresses.js";
@@ -16,8 +17,8 @@ export const addButton = defineButton("setup-add", { feed: z.string().max(20) })
 /** Sends a test announcement of each subscription. */
 export const testAllButton = defineButton("setup-test", {});
 
-/** Number of subscriptions on a page, which its menu opens (Discord: 25 choices). */
-const PER_PAGE = 20;
+/** Number of subscriptions on a page: as many as its menu opens. */
+const PER_PAGE = LIMITS.menuOptions;
 
 /** Returns a line about a subscription: its channel, feed, role and state. */
 async function rowOf(

@@ -22,7 +22,7 @@ import {
 import { openScreen } from "../screens/index.js";
 import type { ScreenServices } from "../screens/view.js";
 import { StateError } from "../storage/store.js";
-import { isWholeId, readId } from "../text/ids.js";
+import { isWholeId, typedId } from "../text/ids.js";
 import { escapeText } from "../text/markdown.js";
 import { yieldIfBusy } from "../util/event-loop.js";
 import { PersonError } from "../util/person-error.js";
@@ -174,7 +174,9 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     const screen = (isBare && definition?.bare?.[subcommand]) || definition?.opens[subcommand];
     if (!screen) throw new PersonError(OTHER_VERSION);
     if (given.id !== undefined) given.id = (await links.readChoice(given.id)) ?? given.id;
-    const isName = given.id !== undefined && !isWholeId(readId(given.id));
+    const wholeId = given.id === undefined ? "" : typedId(given.id);
+    const isName = given.id !== undefined && !isWholeId(wholeId);
+    if (isWholeId(wholeId)) given.id = wholeId;
     const screenAddress = (isName && namedAddress(screen, given.id ?? "")) || parseAddress(screen, given);
     if (!screenAddress || !isScreen(screenAddress))
       throw new PersonError("That doesn't look like an id. Copy all of it, and try again.");

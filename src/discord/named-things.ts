@@ -1,6 +1,6 @@
 import { type Directory, folded, type Kind, type Match } from "../directory/directory.js";
-import { KIND_WORDS } from "../screens/lookup.js";
-import { isWholeId, readId } from "../text/ids.js";
+import { KIND_WORDS, MIN_SEARCHED } from "../screens/lookup.js";
+import { isWholeId, typedId } from "../text/ids.js";
 import { PersonError } from "../util/person-error.js";
 import type { Links } from "./links.js";
 
@@ -16,6 +16,7 @@ const MAX_MATCHES = 25;
 /** Returns the things whose name contains the typed words, or whose id starts with them. */
 function partlyNamed(directory: Directory, kinds: readonly Kind[], typed: string): readonly Match[] {
   const words = folded(typed).trim();
+  if ([...words].length < MIN_SEARCHED) return [];
   return directory
     .search(kinds, typed, MAX_MATCHES)
     .filter(({ entry: { name, id } }) => folded(name ?? "").includes(words) || folded(id).startsWith(words));
@@ -33,7 +34,7 @@ export async function readThing(
   { directory, links }: NameServices,
   hasSuggestions = true,
 ): Promise<string> {
-  const id = readId((await links.readChoice(typed)) ?? typed);
+  const id = typedId((await links.readChoice(typed)) ?? typed);
   if (isWholeId(id)) return id;
   const [kind = "validator"] = kinds;
   const kindName = KIND_WORDS[kind];

@@ -1,7 +1,10 @@
+import type * as z from "zod";
 import { yieldFor } from "../util/event-loop.js";
 import { type Answer, type EndpointName, endpoints, type Parameters, targetOf } from "./endpoints.js";
 import { ExplorerError } from "./errors.js";
 import type { Body, Query } from "./http.js";
+import { fieldsOf } from "./schema/fields.js";
+import { toRecord } from "./values.js";
 
 /** An answer with its body as text, and the body's size in bytes. */
 export interface Fetched<Name extends EndpointName> {
@@ -16,10 +19,29 @@ export type OnAnswer = (endpoint: EndpointName, json: unknown) => void;
 /** Sends a request. */
 export type Request = (path: string, query: Query) => Promise<Body>;
 
+/** True if nothing could be read from a field. */
+const isUnread = (value: unknown): boolean =>
+  value === null || (typeof value === "object" && Object.values(value ?? {}).every(isUnread));
+
+/**
+ * True for an object with other fields than the documented ones, of which it has few or none that can be read, such as an error
+ * message. Each field of an answer may be missing, so that the schema accepts it.
+ */
+function isAnotherThing({ shape }: z.ZodObject, json: unknown, data: unknown): boolean {
+  const names = Object.keys(toRecord(json) ?? {});
+  const knownCount = names.filter((name) => Object.hasOwn(shape, name)).length;
+  const hasFew = 4 * knownCount < Object.keys(shape).length;
+  return (names.length === 0 || knownCount < names.length) && (hasFew || isUnread(data));
+}
+
 /** Parses an endpoint's answer from a JSON body. @throws {ExplorerError} "unreadable" if it does not match the schema */
 export function parseAnswer<Name extends EndpointName>(name: Name, json: unknown): Answer<Name> {
-  const result = endpoints[name].schema.safeParse(json);
-  if (!result.success) throw new ExplorerError("unreadable", `The answer of "${name}" has another shape`);
+  const { schema } = endpoints[name];
+  const result = schema.safeParse(json);
+  // A list without rows is an error already.
+  const fields = "key" in endpoints[name] ? undefined : fieldsOf(schema);
+  if (!result.success || (fields && isAnotherThing(fields, json, result.data)))
+    throw new ExplorerError("unreadable", `The answer of "${name}" has another shape`);
   // TypeScript cannot infer that the schema belongs to Name.
   return result.data as Answer<Name>;
 }

@@ -180,7 +180,10 @@ export async function readPages<Name extends ListName>(
     });
     if (reading instanceof ExplorerError) return { ...result(false), problem: reading.problem };
     const previous = readings.at(-1);
-    if (previous && samePage(previous.data, reading.data, key)) return result(true);
+    if (previous && samePage(previous.data, reading.data, key)) {
+      const { totalElements, sent } = previous.data;
+      return result(totalElements === null || totalElements <= Math.max(sent, rows.length));
+    }
     readings.push(reading);
     gathered.add(reading.data.content);
     // Cached pages arrive without a wait. Yield to the event loop, because all rows so far are searched for each page.

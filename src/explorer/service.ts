@@ -87,11 +87,16 @@ interface ExplorerQuestion<Name extends EndpointName> {
   readonly options: ReadOptions;
 }
 
+/** Time without an answer after which the explorer counts as slow, in ms. */
+const SLOW_MS = 3_000;
+
 /** A fetch in progress, shared by all callers with the same question (single flight). */
 interface Flight {
   readonly waiters: Waiters;
   /** Reason why there is no answer yet: the request waits in the queue, was sent, or was refused because of a limit. */
   waitsFor: "busy" | "slow" | "limited";
+  /** When it was last sent (monotonic clock, ms). */
+  sentAt?: number;
   /** True if one of the callers wants the answer to be cached. */
   keep: boolean;
   readonly entry: Promise<CacheEntry>;
@@ -125,6 +130,7 @@ export function createExplorerService({
     const isAllowed = () => waiters.background || limit.payerAmong(waiters.people) !== undefined;
     const onSent = () => {
       flight.waitsFor = "slow";
+      flight.sentAt = performance.now();
       if (!waiters.background) limit.charge(waiters.people);
     };
     const onLimited = () => {
@@ -179,6 +185,10 @@ export function createExplorerService({
     return flight;
   };
 
+  /** True if a request has had no answer for so long that the explorer is slow. */
+  const hasUnanswered = (): boolean =>
+    [...flights.values()].some(({ sentAt = Infinity }) => performance.now() - sentAt > SLOW_MS);
+
   /**
    * Waits for a new answer. A person waits for a limited time, and gets the cached answer if the fetch fails or takes too long.
    */
@@ -191,8 +201,9 @@ export function createExplorerService({
     const askExplorer = () => {
       const flight = renew(question);
       const tooSlow = () => {
-        // A request that was not sent says nothing about the explorer.
-        throw new ExplorerError(flight.waitsFor, "No answer while a person waits");
+        // A request that was not sent says nothing about the explorer, unless it waits for others that get no answer.
+        const problem = flight.waitsFor === "busy" && hasUnanswered() ? "slow" : flight.waitsFor;
+        throw new ExplorerError(problem, "No answer while a person waits");
       };
       return caller === "background" ? flight.entry : withTimeout(flight.entry, patienceMs(), tooSlow);
     };

@@ -32,6 +32,8 @@ const CHECKED_MS = 10 * SECOND;
 /** Maximum pause for a Retry-After, and the first pause for a 429 without one, in ms. It doubles with each further one. */
 const MAX_PAUSE_MS = MINUTE;
 const DEFAULT_PAUSE_MS = 2 * SECOND;
+/** Maximum pause of an endpoint that its requests wait for, in ms. A longer one fails them at once. */
+const MAX_WAIT_MS = 3 * SECOND;
 /** Number of consecutive failures that open the circuit breaker, and the delays before it tries again, in ms. */
 const FAILURES_IN_A_ROW = 5;
 const REOPEN_MS = { initialDelay: 2_000, maxDelay: 30_000 };
@@ -144,6 +146,8 @@ export function createUpstream({
     ),
     { halfOpenAfter: new ExponentialBackoff(REFUSED_REOPEN_MS), breaker: new ConsecutiveBreaker(1) },
   );
+  /** Problem with which requests are refused while the breaker for the key is open: that of its last trial. */
+  let keyProblem: "refused" | "failing" = "refused";
   for (const [breaker, problem, onBreak] of [
     [downBreaker, "failing", onDown],
     [refusedBreaker, "refused", onRefused],
@@ -151,7 +155,9 @@ export function createUpstream({
     const notice = createNotice(onBreak, () => onBack(problem));
     breaker.onBreak((reason) => {
       const error = "error" in reason && reason.error instanceof ExplorerError ? reason.error : undefined;
-      queue.clear(new ExplorerError(problem, "The circuit breaker is open", { cause: error, unsent: true }));
+      if (problem === "refused") keyProblem = isRefused(error) ? "refused" : "failing";
+      const shown = problem === "refused" ? keyProblem : problem;
+      queue.clear(new ExplorerError(shown, "The circuit breaker is open", { cause: error, unsent: true }));
       if (error) notice.begins(error);
     });
     breaker.onReset(() => notice.ends());
@@ -256,20 +262,35 @@ export function createUpstream({
 
   /** Number of consecutive pauses, and the end of the latest one (monotonic clock, ms). */
   let [limitedInARow, pausedUntil] = [0, 0];
-  /** Pauses the queue for as long as the explorer asks, and after a 429 that does not say how long, for longer each time. */
-  const pauseAfter = ({ problem, retryAfterMs }: ExplorerError): void => {
-    // A wait of zero would send the retries at once.
-    if (problem !== "limited" && !retryAfterMs) return;
+  /** Ends of the pauses of endpoints that failed with a Retry-After (monotonic clock, ms). */
+  const endpointPauses = new Map<EndpointName, number>();
+  /**
+   * Pauses the queue after a 429 for as long as the explorer asks, and if it does not say how long, for longer each time. Another
+   * failure only pauses its endpoint.
+   */
+  const pauseAfter = ({ problem, retryAfterMs }: ExplorerError, endpoint: EndpointName): void => {
+    if (problem === "failing" && retryAfterMs)
+      endpointPauses.set(endpoint, performance.now() + Math.min(retryAfterMs, MAX_PAUSE_MS));
+    if (problem !== "limited") return;
     // Requests that were refused together are one refusal.
     if (pausedUntil <= performance.now()) limitedInARow += 1;
     const growingMs = DEFAULT_PAUSE_MS * 2 ** (limitedInARow - 1) * (0.5 + Math.random());
+    // A wait of zero would send the retries at once.
     const pauseMs = Math.min(retryAfterMs || growingMs, MAX_PAUSE_MS);
     pausedUntil = Math.max(pausedUntil, performance.now() + pauseMs);
     queue.pause(pauseMs);
   };
 
+  /** Time until an endpoint's pause ends, in ms. */
+  const pauseOf = (endpoint: EndpointName): number =>
+    Math.max(0, (endpointPauses.get(endpoint) ?? 0) - performance.now());
+
   const once = async (request: UpstreamRequest, signal: AbortSignal): Promise<Body> => {
     const { waiters, endpoint, path, query, isAllowed, isAlwaysThere = false } = request;
+    const pauseMs = pauseOf(endpoint);
+    if (pauseMs > MAX_WAIT_MS)
+      throw new ExplorerError("failing", `GET /${path}: not sent, its pause is not over`, { unsent: true });
+    if (pauseMs > 0) await delay(pauseMs, undefined, { signal }).catch(() => {});
     const { onSent = () => {}, onLimited = () => {} } = request;
     const queuedAt = performance.now();
     const sendOnce = async () => {
@@ -295,7 +316,7 @@ export function createUpstream({
           if (error.retryable || error.problem === "unreadable") failingEndpoints.add(endpoint);
           if (isInDoubt(error) && (await isAnotherAnswering())) onlyHere.add(error);
           if (error.problem === "limited") onLimited();
-          pauseAfter(error);
+          pauseAfter(error, endpoint);
         }
         throw error;
       } finally {
@@ -308,7 +329,7 @@ export function createUpstream({
       );
     } catch (error) {
       if (!(error instanceof BrokenCircuitError)) throw error;
-      const problem = refusedBreaker.state === CircuitState.Open ? "refused" : "failing";
+      const problem = refusedBreaker.state === CircuitState.Open ? keyProblem : "failing";
       throw new ExplorerError(problem, `GET /${path}: not sent, the circuit breaker is open`, {
         unsent: true,
       });

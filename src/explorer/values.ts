@@ -66,6 +66,12 @@ export function toCount(value: unknown): number | null {
   return Number.isSafeInteger(count) && count >= 0 ? count : null;
 }
 
+/** Parses an amount, which cannot be negative, to an exact decimal string. */
+export function toAmount(value: unknown): string | null {
+  const decimal = toDecimal(value);
+  return decimal?.startsWith("-") ? null : decimal;
+}
+
 /** Parses a boolean, or the text "true" or "false". Anything else is null and not false. */
 export function toFlag(value: unknown): boolean | null {
   if (typeof value === "boolean") return value;

@@ -70,7 +70,10 @@ const screens = {
   events: screen("events", "events", { order, page }),
   event: screen("event", "the event", { id }),
   updates: screen("updates", "updates", { order, page }),
-  update: screen("update", "the update", { id }),
+  /** An event's id names its update, followed by a number. */
+  update: screen("update", "the update", {
+    id: id.transform((text) => text.replace(/^([0-9a-f]{64,}):\d+$/, "$1")),
+  }),
   /** Opens the thing that a person pasted or typed. `of` is the screen that the person asked for. */
   lookup: screen("lookup", "the matches", {
     id,

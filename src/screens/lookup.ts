@@ -123,8 +123,8 @@ const NAMED: Readonly<Record<LookupTarget, readonly [what: string, kinds: readon
 
 /** Matches an id of Discord. */
 const SNOWFLAKE = /^\d{17,20}$/;
-/** Shorter texts match too much to be searched for. */
-const MIN_SEARCHED = 3;
+/** Minimum number of characters that are searched for. Shorter texts match too much. */
+export const MIN_SEARCHED = 3;
 /** Matches that are named in the text. The menu has all of them. */
 const SHOWN_MATCHES = 5;
 

@@ -91,6 +91,15 @@ export function readId(text: string): string {
   return /^\.+$/.test(id) ? "" : id;
 }
 
+/** What some tools write before hex digits. */
+const HEX_PREFIX = /^(?:0x|#)(?=[0-9a-f]{64,})/i;
+
+/** Returns the id from a text that a person typed or pasted, with its hex digits in lower case, as the ledger writes them. */
+export const typedId = (text: string): string =>
+  readId(text)
+    .replace(HEX_PREFIX, "")
+    .replace(/[0-9a-f]{64,}/gi, (hex) => hex.toLowerCase());
+
 /** True if a text is a complete id. Names are untrusted and may look similar; a shortened id is not complete. */
 export const isWholeId = (text: string): boolean => /::1220[0-9a-f]{64}$|^[0-9a-f]{64,}(:\d+)?$/i.test(text);
 

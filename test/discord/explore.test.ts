@@ -189,12 +189,19 @@ describe("a newcomer exploring the ledger", () => {
       [request?.contractId ?? "", "That's a vote request"],
       [request?.firstContractId ?? "", "That's a vote request"],
       [plain.replace(/(::1220..).*(....)$/, "$1…$2"), "That's a party"],
+      [plain.replace(/[^:]+$/, (hex) => hex.toUpperCase()), "That's a party"],
+      [(update?.updateId ?? "").toUpperCase(), "That's a ledger update"],
+      [`#${update?.events[1]?.eventId}`, "ledger event"],
+      [`0x${contract}`, "That's a contract"],
     ];
     for (const [id, expected] of cases)
       expect(textOf(await driver().ask(somebody(), "/lookup", { id })), id).toContain(expected);
     const unknown = await driver().ask(somebody(), "/lookup", { id: "certainly nothing" });
     expect(unknown.content).toMatch(/^Can't find that/);
     expect(unknown.visibleTo).toBeDefined();
+    const event = update?.events[0]?.eventId ?? "";
+    const opened = await driver().ask(somebody(), "/update show", { update: event });
+    expect(textOf(opened)).toContain(update?.updateId ?? "none");
     const word = validator.split("-")[0] ?? "";
     for (const [id, words] of [
       ["ab", "Type at least 3 characters"],

@@ -34,6 +34,8 @@ describe("what a person typed as a validator", () => {
     // The explorer may no longer list it, and another one's id contains the same words.
     ["a name that only resembles another one's id", "Node 7", /Can't find a validator with that name/],
     ["a part of several names", "Birch", /Several things have that name/],
+    // With fewer than three characters, the only match is a coincidence.
+    ["too short a part of one name", "la", /Can't find a validator with that name/],
     ["nothing that is known", "Zircon", /Can't find a validator with that name/],
   ])("is refused if it is %s", async (_, typed, words) => {
     await expect(readThing(typed, ["validator"], { directory, links })).rejects.toThrow(words);

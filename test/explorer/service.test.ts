@@ -239,6 +239,54 @@ describe("the explorer service", () => {
     expect(sent()).toBe(3);
   });
 
+  it.each([
+    [503, "3600", "failing"],
+    [500, "30", "failing"],
+    [404, "3600", "missing"],
+  ])(
+    "pauses only the endpoint that answers %i with a Retry-After of %s s",
+    async (status, retryAfter, problem) => {
+      sandbox.injectFault({ kind: "status", status, retryAfter }, { path: /tokens/, times: 1 });
+      const tokenOf = (number: number) => problemOf(service.for(ana).token({ contractId: `00${number}` }));
+      expect(await tokenOf(1)).toBe(problem);
+      expect(await problemOf(service.for(ana).dashboard({}))).toBe("no error");
+      // An unknown contract is missing; a paused endpoint is not asked.
+      expect(await tokenOf(2)).toBe(problem);
+      const tokens = sandbox.requests.filter(({ path }) => path.includes("/tokens/"));
+      expect(tokens).toHaveLength(problem === "missing" ? 2 : 1);
+    },
+  );
+
+  it("keeps what it has if an answer is an error message with the status 200", async () => {
+    const { tokens } = sandbox.ledger;
+    const contractId = tokens[0]?.contractId ?? "";
+    const before = await service.for(ana).token({ contractId });
+    sandbox.injectFault({ kind: "body", body: '{"status":500,"error":"temporarily unavailable"}' });
+    for (const answer of [
+      service.for(ana).contract({ contractId }),
+      service.for(ana).event({ eventId: "e" }),
+    ])
+      expect(await problemOf(answer)).toBe("unreadable");
+    pass(SECOND);
+    const held = await service.for(ana, { maxAgeMs: 0 }).token({ contractId });
+    expect(held).toMatchObject({ data: before.data, problem: "unreadable" });
+    sandbox.clearFaults();
+    expect(await problemOf(service.for(ana).contract({ contractId }))).toBe("no error");
+  });
+
+  it("does not call a list complete that ignores the page and counts more rows", async () => {
+    const first = await service.for(ana).events({ page: 0, size: 100 });
+    const read = (total: number | null) =>
+      readPages(
+        "events",
+        async () => ({ ...first, data: { ...first.data, totalElements: total, last: null } }),
+        () => false,
+      );
+    expect((await read(null)).complete).toBe(true);
+    expect((await read(first.data.content.length)).complete).toBe(true);
+    expect((await read(250)).complete).toBe(false);
+  });
+
   it("does not retry at once because of a Retry-After of zero", async () => {
     sandbox.injectFault({ kind: "status", status: 429, retryAfter: "0" }, { times: 1 });
     const started = performance.now();

@@ -11,7 +11,10 @@ describe("an explanation of a Redis error", () => {
   it.each([
     ["WRONGPASS invalid username-password pair or user is disabled.", /refuses that user or password/],
     ["NOAUTH Authentication required.", /requires a password/],
-    ["ERR The user executing the script can't run this command or subcommand", /refuses a command of that user/],
+    [
+      "ERR The user executing the script can't run this command or subcommand",
+      /refuses a command of that user/,
+    ],
     ["NOPERM this user has no permissions to run the 'eval' command", /refuses a command of that user/],
     ["READONLY You can't write against a read only replica.", /replica, which does not accept writes/],
     [

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import {
+  toAmount,
   toCount,
   toDecimal,
   toFlag,
@@ -38,6 +39,13 @@ const contracts = new WeakMap<z.ZodType, Contract>();
 /** Returns the contract of a field or of a whole answer; `undefined` if there is none. */
 export const contractOf = (schema: z.ZodType): Contract | undefined => contracts.get(schema);
 
+/** Returns the documented fields of an object. `undefined` for another type. */
+export function fieldsOf(schema: z.ZodType): z.ZodObject | undefined {
+  if (schema instanceof z.ZodObject) return schema;
+  const type = contractOf(schema)?.type;
+  return typeof type === "object" && "fields" in type ? type.fields : undefined;
+}
+
 /** Records the contract's type of a schema, and returns the same schema. */
 export function documented<T extends z.ZodType>(schema: T, type: Documented, isTime = false): T {
   contracts.set(schema, { type, isTime });
@@ -59,6 +67,8 @@ export const time = field(toTime, "integer", true);
 export const timeText = field(toTime, "string", true);
 export const count = field(toCount, "integer");
 export const decimal = field(toDecimal, "number");
+/** A number that cannot be negative. */
+export const amount = field(toAmount, "number");
 export const decimalText = field(toDecimal, "string");
 export const flag = field(toFlag, "boolean");
 export const url = field(toUrl, "string");

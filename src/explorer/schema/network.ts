@@ -1,15 +1,15 @@
 import * as z from "zod";
 import { toCount, toDecimal } from "../values.js";
-import { decimal, field, time } from "./fields.js";
+import { amount, decimal, field, time } from "./fields.js";
 
 /** A count. The contract's type of every field here is `number`. */
 const countNumber = field(toCount, "number");
 
 export const dashboard = z.object({
-  totalTransactions: decimal,
-  totalEvents: decimal,
-  totalTransfers: decimal,
-  totalAccounts: decimal,
+  totalTransactions: amount,
+  totalEvents: amount,
+  totalTransfers: amount,
+  totalAccounts: amount,
   totalValidators: countNumber,
   totalActiveValidators: countNumber,
   totalInactiveValidators: countNumber,
@@ -17,14 +17,14 @@ export const dashboard = z.object({
   totalVoteRequests: countNumber,
   approvedVoteRequests: countNumber,
   activeVoteRequests: countNumber,
-  tps: decimal,
-  avgDayTps: decimal,
+  tps: amount,
+  avgDayTps: amount,
   avgDayTpsChange: decimal,
-  monthPeakTps: decimal,
-  cps: decimal,
-  avgDayCps: decimal,
+  monthPeakTps: amount,
+  cps: amount,
+  avgDayCps: amount,
   avgDayCpsChange: decimal,
-  monthPeakCps: decimal,
+  monthPeakCps: amount,
   migration: countNumber,
   latestRound: countNumber,
 });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { decimal, documented, flag, id, inner, name, readRows, text, time, url } from "./fields.js";
+import { amount, decimal, documented, flag, id, inner, name, readRows, text, time, url } from "./fields.js";
 import { distinct } from "./page.js";
 
 export const validatorSummary = z.object({
@@ -22,9 +22,9 @@ export const validatorSummary = z.object({
 
 /** Bytes of extra traffic. */
 const traffic = z.object({
-  actual: inner(z.object({ total_consumed: decimal, total_limit: decimal })),
-  target: inner(z.object({ total_purchased: decimal })),
-  availableTraffic: decimal,
+  actual: inner(z.object({ total_consumed: amount, total_limit: amount })),
+  target: inner(z.object({ total_purchased: amount })),
+  availableTraffic: amount,
 });
 
 export const validatorDetail = z.object({

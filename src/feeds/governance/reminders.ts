@@ -1,12 +1,11 @@
 import type { Subscription } from "../../delivery/collections.js";
-import { hasTopic } from "../../delivery/feed.js";
 import { type Standing, windowOf } from "../../ledger/vote-phase.js";
 import { believed } from "../../util/clock.js";
 import { perObject } from "../../util/per-object.js";
 import { DAY, MINUTE } from "../../util/units.js";
 import type { TrackedVoteRequest } from "./collections.js";
 import { beforeOf, deadlineOf, reminderId } from "./events.js";
-import { remindersOf, topics } from "./topics.js";
+import { remindersOf } from "./topics.js";
 
 /**
  * Divisors of a short request's voting time. They give the time before the deadline at which reminders are
@@ -83,7 +82,7 @@ interface SharedReminders {
 const schedulesOf = perObject((subscribed: readonly Subscription[]): readonly SharedReminders[] => {
   const schedules = new Map<string, SharedReminders>();
   for (const subscription of subscribed) {
-    if (!hasTopic(subscription, { topics }, "reminders")) continue;
+    if (!subscription.topics.reminders) continue;
     const before = remindersOf(subscription);
     const key = before.join();
     // Only reminders that become due after a change of the times are sent.
