@@ -11,7 +11,7 @@ import { createDiscordTime } from "./discord/clock.js";
 import { createDispatch } from "./discord/dispatch.js";
 import { explainClose, gatewayOf, logIn, missingShards, watchGateway } from "./discord/gateway.js";
 import { commandPaths } from "./discord/help.js";
-import { createPacer } from "./discord/pacer.js";
+import { createPacer, MANY_REFUSALS, slowOnRefusals } from "./discord/pacer.js";
 import { keepRegistering, type Registration } from "./discord/registration.js";
 import { feeds as allFeeds, withOperator } from "./feeds/index.js";
 import { createHeartbeat } from "./heartbeat.js";
@@ -94,6 +94,8 @@ export async function startBot(
   const identify = redis && { redis, key: `${REDIS_PREFIX}identify:${digest(config.discord.token)}` };
   const client = createDiscordClient(config.discord, identify);
   const backgroundRest = createImpatientRest(config.discord, 0);
+  const pacer = createPacer();
+  slowOnRefusals(pacer, [client.rest, backgroundRest], log);
   let paths: ReadonlyMap<string, string> = new Map();
   let registration: Registration | undefined;
   const { networks, backgrounds, startLoading } = createNetworks(
@@ -106,7 +108,7 @@ export async function startBot(
       drawing: createDrawingQueue(),
       rest: client.rest,
       backgroundRest,
-      pacer: createPacer(),
+      pacer,
       discordTime: createDiscordTime([client.rest, backgroundRest]),
       commandPaths: () => paths,
       commandsProblem: () => registration?.problem(),
@@ -224,6 +226,7 @@ const createImpatientRest = ({ apiUrl, token }: Config["discord"], retries: numb
       timeout: 8_000,
       offset: 0,
       rejectOnRateLimit: () => true,
+      invalidRequestWarningInterval: MANY_REFUSALS,
     }),
   ).setToken(token);
 

@@ -26,6 +26,26 @@ export const dueAt = (
     claim && claim.epoch !== epoch ? believed(claim.deadline + CLOCK_SKEW_MS, now, MAX_WAIT_MS) : 0,
   );
 
+/** Number of failed attempts after which later deliveries to a channel no longer wait for one. It takes about 30 seconds. */
+const STEPS_ASIDE = 5;
+
+/**
+ * Returns the deliveries to a channel that may be sent next, whenever they are due: the first one, and those after deliveries that
+ * have failed several times. News about the same subject keep their order.
+ */
+export function* mayBeNext(
+  deliveries: ReadonlyMap<string, Delivery>,
+  subjectsOf: (delivery: Delivery) => readonly string[],
+): Iterable<readonly [id: string, delivery: Delivery]> {
+  const failing = new Set<string>();
+  for (const [id, delivery] of deliveries) {
+    const subjects = subjectsOf(delivery);
+    if (!subjects.some((subject) => failing.has(subject))) yield [id, delivery];
+    if (delivery.attempts < STEPS_ASIDE) return;
+    for (const subject of subjects) failing.add(subject);
+  }
+}
+
 /**
  * Returns the delay before the next attempt in ms: exponential backoff with jitter.
  * @param chance from 0 to 1

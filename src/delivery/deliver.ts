@@ -1,3 +1,4 @@
+import { isRateLimit } from "../discord/errors.js";
 import { isMember, setArchived } from "../discord/post.js";
 import { problemOf, retryAfterOf, wordsFor } from "../discord/problems.js";
 import { LeaseLost } from "../storage/lease.js";
@@ -170,9 +171,13 @@ export function createDeliver(context: DeliverContext) {
     const { channelId } = delivery;
     const writes = documentsOf(feed, delivery, subscription, sent);
     const healthyWrite = subscriptions.healthWrite(channelId, { deliveredAt: now() });
-    const isRecorded = await whileSubscribed(delivery, (unchanged) =>
-      commit(id, undefined, delivery.drill ? [] : [...writes, healthyWrite, unchanged]),
-    );
+    const isRecorded = await whileSubscribed(delivery, async (unchanged) => {
+      if (!delivery.drill) return commit(id, undefined, [...writes, healthyWrite, unchanged]);
+      // A drill that arrived shows that the last error is over.
+      const { error, erroredAt, ...health } = await subscriptions.health(channelId);
+      const more = error === undefined ? [] : [subscriptions.healthWrite(channelId, health), unchanged];
+      return commit(id, undefined, more);
+    });
     if (!isRecorded) {
       await commit(id, undefined);
       return;
@@ -293,7 +298,8 @@ export function createDeliver(context: DeliverContext) {
         return;
       case "retry": {
         await commit(id, laterAttempt(retryAfterOf(error) ?? backoffMs(attempts, Math.random())));
-        if (stage !== "rendering") await recordError(delivery, wordsFor(error));
+        // Waiting for a turn is no error.
+        if (stage !== "rendering" && !isRateLimit(error)) await recordError(delivery, wordsFor(error));
       }
     }
   };

@@ -10,8 +10,11 @@ import type { Announced } from "./collections.js";
 /** Minimum delay before an edit that Discord refused, or did not answer, is tried again, in ms. */
 const REFUSED_MS = 5 * SECOND;
 const UNKNOWN_MS = 30 * SECOND;
-/** Time after a message or its last edit for which an edit is tried again every hour in a channel that the bot cannot see, in ms. */
-const HIDDEN_MS = 7 * DAY;
+/**
+ * Time after a message or its last edit for which an edit is tried again every hour in a channel that the bot cannot see or write to,
+ * in ms.
+ */
+const CLOSED_MS = 7 * DAY;
 
 /** Edits a delivered message. An archived post in a forum is opened for the edit, then archived again. */
 export async function editAnnounced(rest: REST, document: Announced, payload: MessagePayload): Promise<void> {
@@ -45,9 +48,11 @@ export function afterFailedEdit(document: Announced, error: unknown, now: number
   const problem = problemOf(error);
   // Discord limits edits of messages that are over an hour old, and asks to wait an hour.
   const isOldMessage = error instanceof DiscordAPIError && error.code === DISCORD.oldMessageEdits;
-  // Somebody may have hidden the channel for a while.
-  const isHidden = problem === "no-access" && ageOf(document.editedAt ?? document.at, now) < HIDDEN_MS;
-  if (isOldMessage || isHidden) return { ...document, notBefore: now + HOUR };
+  // Somebody may have closed the channel for a while.
+  const isClosed =
+    (problem === "no-access" || problem === "permanent") &&
+    ageOf(document.editedAt ?? document.at, now) < CLOSED_MS;
+  if (isOldMessage || isClosed) return { ...document, notBefore: now + HOUR };
   if (problem === "refused-for-now")
     return { ...document, notBefore: now + Math.max(retryAfterOf(error) ?? 0, REFUSED_MS) };
   if (problem === "unknown") return { ...document, notBefore: now + UNKNOWN_MS };

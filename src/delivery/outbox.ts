@@ -13,7 +13,7 @@ import {
   requestedDrills,
 } from "./collections.js";
 import type { DeliveryContext } from "./context.js";
-import { dueAt } from "./decisions.js";
+import { dueAt, mayBeNext } from "./decisions.js";
 import { createDeliver } from "./deliver.js";
 import { drillEventId, drillOf } from "./drill.js";
 import { bundleId, bundlesOf, deliveriesIn, fanOut } from "./fan-out.js";
@@ -133,13 +133,25 @@ export function createOutbox(context: OutboxContext): Outbox {
     onRecorded,
   });
 
+  const subjectsOf = (delivery: Delivery): readonly string[] =>
+    feedOf(delivery)?.subjectsOf(delivery.event) ?? [];
+  /** Returns the delivery of a channel that is due first, with its time (epoch ms). */
+  const nextIn = (deliveries: ReadonlyMap<string, Delivery>) => {
+    let next: { readonly id: string; readonly delivery: Delivery; readonly at: number } | undefined;
+    for (const [id, delivery] of mayBeNext(deliveries, subjectsOf)) {
+      const at = dueAt(delivery, lease.epoch, now());
+      if (!next || (next.at > now() && at < next.at)) next = { id, delivery, at };
+    }
+    return next;
+  };
+
   /** Serves one channel in the order of events, until no delivery is due. */
   const serve = async (channelId: string) => {
     for (;;) {
       if (stopping.signal.aborted) return;
-      const [next] = await waitingFor(channelId);
-      if (!next || dueAt(next[1], lease.epoch, now()) > now()) return;
-      await deliver(...next);
+      const next = nextIn(await waitingFor(channelId));
+      if (!next || next.at > now()) return;
+      await deliver(next.id, next.delivery);
     }
   };
 
@@ -151,9 +163,8 @@ export function createOutbox(context: OutboxContext): Outbox {
       return;
     }
     let soonestAt = Number.POSITIVE_INFINITY;
-    for (const delivery of (await loadWaiting()).first()) {
-      const { channelId } = delivery;
-      const dueTime = dueAt(delivery, lease.epoch, now());
+    for (const [channelId, deliveries] of (await loadWaiting()).channels()) {
+      const dueTime = nextIn(deliveries)?.at ?? Number.POSITIVE_INFINITY;
       if (dueTime > now()) soonestAt = Math.min(soonestAt, dueTime);
       else if (!serving.has(channelId) && serving.size < MAX_CHANNELS) {
         // Channels are served concurrently, so that a slow, rate-limited or forbidden one does not block

@@ -9,6 +9,8 @@ export interface Waiting {
   of(channelId: string): ReadonlyMap<string, Delivery>;
   /** Returns the first delivery of each channel. */
   first(): Iterable<Delivery>;
+  /** Returns the deliveries of each channel, in order. */
+  channels(): Iterable<readonly [channelId: string, deliveries: ReadonlyMap<string, Delivery>]>;
 }
 
 const NONE: ReadonlyMap<string, Delivery> = new Map();
@@ -31,6 +33,7 @@ export function createWaiting(): Waiting {
       channelOf.delete(id);
     },
     of: (channelId) => channels.get(channelId) ?? NONE,
+    channels: () => channels,
     *first() {
       for (const channelDeliveries of channels.values()) {
         const [delivery] = channelDeliveries.values();

@@ -13,6 +13,7 @@ import {
 import type { Config } from "../config.js";
 import type { Redis } from "../storage/redis.js";
 import { createIdentifyThrottler } from "./identify.js";
+import { MANY_REFUSALS } from "./pacer.js";
 
 /**
  * Creates a Discord client for slash commands: without intents and mentions, and with almost no caches.
@@ -29,6 +30,7 @@ export function createDiscordClient(
     rest: {
       api: apiUrl,
       handlerSweepInterval: 0,
+      invalidRequestWarningInterval: MANY_REFUSALS,
       rejectOnRateLimit: ({ retryAfter, timeToReset }) => Math.max(retryAfter, timeToReset) > MAX_LIMIT_MS,
     },
     ...(shards === "auto" ? { shards } : { shards: [...shards.ids], shardCount: shards.count }),

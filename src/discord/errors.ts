@@ -100,6 +100,16 @@ export const DISCORD = {
   tagRequired: RESTJSONErrorCodes.TagRequiredToCreateAForumPostInThisChannel,
   alreadyCrossposted: RESTJSONErrorCodes.ThisMessageWasAlreadyCrossposted,
   cannotReply: RESTJSONErrorCodes.CannotReplyWithoutPermissionToReadMessageHistory,
+  sendingDisabled: RESTJSONErrorCodes.SendMessagesHasBeenTemporarilyDisabled,
+  featureDisabled: RESTJSONErrorCodes.FeatureTemporarilyDisabledServerSide,
+  overloaded: RESTJSONErrorCodes.APIResourceOverloaded,
+  slowmode: RESTJSONErrorCodes.ActionCannotBePerformedDueToSlowmodeRateLimit,
+  announcementEdits: RESTJSONErrorCodes.AnnouncementEditLimitExceeded,
+  resourceLimited: RESTJSONErrorCodes.ServiceResourceIsBeingRateLimited,
+  tooLarge: RESTJSONErrorCodes.RequestEntityTooLarge,
+  blockedByModeration: RESTJSONErrorCodes.MessageWasBlockedByAutomaticModeration,
+  titleBlocked: RESTJSONErrorCodes.TitleWasBlockedByAutomaticModeration,
+  harmfulLinks: RESTJSONErrorCodes.MessageBlockedByHarmfulLinksFilter,
 } as const;
 
 /** True if an interaction can no longer be answered. */

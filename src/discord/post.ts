@@ -150,9 +150,11 @@ export async function openThread(
   title: string,
 ): Promise<void> {
   try {
-    await rest.post(Routes.threads(channelId, messageId), {
-      body: { name: title, auto_archive_duration: ARCHIVE_MINUTES },
-    });
+    createdId(
+      await rest.post(Routes.threads(channelId, messageId), {
+        body: { name: title, auto_archive_duration: ARCHIVE_MINUTES },
+      }),
+    );
   } catch (error) {
     if (!hasCode(error, DISCORD.threadExists)) throw error;
   }
@@ -175,7 +177,7 @@ export async function setArchived(
 /** Publishes a message of an announcement channel to the channels that follow it. */
 export async function crosspost(rest: REST, channelId: string, messageId: string): Promise<void> {
   try {
-    await rest.post(Routes.channelMessageCrosspost(channelId, messageId));
+    createdId(await rest.post(Routes.channelMessageCrosspost(channelId, messageId)));
   } catch (error) {
     if (!hasCode(error, DISCORD.alreadyCrossposted)) throw error;
   }
@@ -195,9 +197,11 @@ export async function editMessage(
   const { embeds, components, attachments } = payload;
   const text =
     pings === undefined || payload.content === undefined ? {} : { content: textWith(pings, payload) };
-  await rest.patch(Routes.channelMessage(channelId, messageId), {
-    body: { ...text, embeds, components, attachments, allowed_mentions: { parse: [] } },
-  });
+  createdId(
+    await rest.patch(Routes.channelMessage(channelId, messageId), {
+      body: { ...text, embeds, components, attachments, allowed_mentions: { parse: [] } },
+    }),
+  );
 }
 
 /** Returns the text of a message. */

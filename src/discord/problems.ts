@@ -19,6 +19,27 @@ export type PostProblem =
   /** It is not known if the message arrived. */
   | "unknown";
 
+/** Codes of refusals that end by themselves, as in an incident of Discord. */
+const TEMPORARY: ReadonlySet<number | string> = new Set([
+  DISCORD.tooManyThreads,
+  DISCORD.sendingDisabled,
+  DISCORD.featureDisabled,
+  DISCORD.overloaded,
+  // Not in discord-api-types: "the resource is overloaded, try again later".
+  110_001,
+  DISCORD.slowmode,
+  DISCORD.announcementEdits,
+  DISCORD.resourceLimited,
+]);
+/** Codes of refusals of one message, which says nothing about others. */
+const OF_A_MESSAGE: ReadonlySet<number | string> = new Set([
+  DISCORD.invalidForm,
+  DISCORD.tooLarge,
+  DISCORD.blockedByModeration,
+  DISCORD.titleBlocked,
+  DISCORD.harmfulLinks,
+]);
+
 /** Classifies a failed request to a channel. */
 export function problemOf(error: unknown): PostProblem {
   if (!(error instanceof DiscordAPIError)) return isRateLimit(error) ? "refused-for-now" : "unknown";
@@ -29,17 +50,11 @@ export function problemOf(error: unknown): PostProblem {
       return "deleted-by-somebody";
     case DISCORD.missingAccess:
       return "no-access";
-    case DISCORD.invalidForm:
-      return "invalid";
     default:
       if (error.status >= 500) return "unknown";
-      // An error without a Discord code concerns the whole bot (a token reset, an IP ban), not this channel.
-      if (
-        error.status === 429 ||
-        error.status === 401 ||
-        !error.code ||
-        error.code === DISCORD.tooManyThreads
-      )
+      if (OF_A_MESSAGE.has(error.code)) return "invalid";
+      // An error without a Discord code concerns the whole bot, not this channel.
+      if (error.status === 429 || error.status === 401 || !error.code || TEMPORARY.has(error.code))
         return "refused-for-now";
       return "permanent";
   }

@@ -6,6 +6,7 @@ import { repeat } from "../util/repeat.js";
 import { withTimeout } from "../util/timeouts.js";
 import { defineCollection } from "./collection.js";
 import type { RedisClient } from "./redis.js";
+import { isConnectionLost } from "./redis-words.js";
 import { claimVersion, type State } from "./state.js";
 import type { Write } from "./store.js";
 
@@ -227,10 +228,12 @@ export function compete(
   const tick = async () => {
     try {
       // The time is read before the request, so that the lease ends here before it ends in Redis.
-      if (client.isReady) await (isHeld ? renew : takeLease)(steady());
-      failureNotice.ends();
+      if (client.isReady) {
+        await (isHeld ? renew : takeLease)(steady());
+        failureNotice.ends();
+      }
     } catch (err) {
-      failureNotice.begins(err);
+      if (!isConnectionLost(err)) failureNotice.begins(err);
       onFailure(err);
     }
     if (isHeld && (isFenced || steady() > validUntil)) {

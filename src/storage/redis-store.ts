@@ -5,7 +5,7 @@ import { withTimeout } from "../util/timeouts.js";
 import { HOUR } from "../util/units.js";
 import { HOLDER, IN_USE, LEASE_KEY } from "./lease.js";
 import type { RedisClient } from "./redis.js";
-import { explainRedis } from "./redis-words.js";
+import { explainRedis, isConnectionLost } from "./redis-words.js";
 import { type ReplaceableStore, StateError, type Write } from "./store.js";
 
 /** Prefix of the collections, which are hashes with a field per document. They never expire. */
@@ -86,6 +86,7 @@ export function createRedisStore(
     } catch (error) {
       if (error instanceof StateError) throw error;
       onFailure(error);
+      if (isConnectionLost(error)) throw new StateError("Redis is not connected", { cause: error });
       const reason = explainRedis(error);
       if (!loggedReasons.has(reason))
         log?.error({ err: error, reason }, "Redis refused a command of the state");

@@ -1,6 +1,7 @@
 /** Explanations of Redis error replies for operators, by the reply's first word. */
 const ANSWERS: Readonly<Record<string, string>> = {
   WRONGPASS: "REDIS_URL: Redis refuses that user or password",
+  NOPASS: "REDIS_URL: Redis has no password. Remove the one in the address",
   NOAUTH: "REDIS_URL: Redis requires a password. Add it to the address",
   NOPERM: "Redis refuses a command of that user. Grant it all commands on keys that begin with crier:",
   READONLY: "REDIS_URL leads to a replica, which does not accept writes. Set it to an address of the primary",
@@ -23,10 +24,24 @@ const CODES: Readonly<Record<string, string>> = {
 
 /** Returns the code of an error reply. Redis 6 puts the code of an error in a script after its own words ("ERR … -READONLY …"). */
 function replyCode({ message }: Error): string {
+  // Redis has no code for a password that it does not need.
+  if (/^ERR AUTH .*without any password/.test(message)) return "NOPASS";
   // Redis 7 gives no code for a command that the user may not run in a script.
   if (/^ERR The user executing the script can't/.test(message)) return "NOPERM";
   return /^ERR Error running script.*? -([A-Z]+) /.exec(message)?.[1] ?? message.split(" ")[0] ?? "";
 }
+
+/** Messages of the client's errors for commands whose connection ended (@redis/client). */
+const ENDED = [
+  "Disconnects client",
+  "The client is closed",
+  "The client is offline",
+  "Socket closed unexpectedly",
+];
+
+/** True if a command failed because its connection ended, of which the connection itself tells. */
+export const isConnectionLost = (error: unknown): boolean =>
+  error instanceof Error && ENDED.includes(error.message);
 
 /** True if Redis refuses a command in a way that only an operator can fix. */
 export const isRefusal = (error: unknown): boolean =>

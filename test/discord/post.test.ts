@@ -1,8 +1,10 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { REST } from "discord.js";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type SandboxDiscord, startSandboxDiscord } from "../../sandbox/discord/server.js";
 import { createRenderer } from "../../src/discord/message.js";
-import { openThread, postMessage, setArchived } from "../../src/discord/post.js";
+import { crosspost, editMessage, openThread, postMessage, setArchived } from "../../src/discord/post.js";
 import { md } from "../../src/text/markdown.js";
 import { newLinks } from "../harness.js";
 
@@ -27,6 +29,23 @@ it("archives a thread that is archived already, as after a lost answer, and no t
   expect(world.channel(threadId).thread_metadata?.archived).toBe(false);
   world.channels.delete(threadId);
   await expect(setArchived(rest, threadId, true)).rejects.toThrow("Unknown Channel");
+});
+
+it("does not take a proxy's page for an edited message, a thread or a crosspost", async () => {
+  const proxy = createServer((_, response) =>
+    response.setHeader("content-type", "text/html").end("<p>Hello</p>"),
+  );
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const { port } = proxy.address() as AddressInfo;
+  const rest = new REST({ api: `http://127.0.0.1:${port}`, retries: 0 }).setToken(discord.token);
+  const payload = createRenderer(newLinks()).message({ title: md`News`, tone: "neutral", readings: [] });
+  for (const work of [
+    editMessage(rest, "1", "2", payload),
+    openThread(rest, "1", "2", "News"),
+    crosspost(rest, "1", "2"),
+  ])
+    await expect(work).rejects.toThrow("Discord's answer has no id");
+  proxy.close();
 });
 
 it("pings as many as fit into a message's text, roles first", async () => {

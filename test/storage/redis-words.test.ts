@@ -2,7 +2,7 @@ import { createClient } from "@keyv/redis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RedisProcess, startRedis } from "../../sandbox/redis-process.js";
 import { connectRedis } from "../../src/storage/redis.js";
-import { explainRedis, isRefusal, takesNoWrites } from "../../src/storage/redis-words.js";
+import { explainRedis, isConnectionLost, isRefusal, takesNoWrites } from "../../src/storage/redis-words.js";
 import { describeWithRedis } from "../needs.js";
 
 const withCode = (code: string, message = "failed") => Object.assign(new Error(message), { code });
@@ -59,6 +59,30 @@ describe("an explanation of a Redis error", () => {
     expect(explainRedis(new Error("redis://:secret@host failed"))).toBe("Redis failed (Error)");
     expect(explainRedis(new Error("constructor failed"))).toBe("Redis failed (Error)");
     expect(explainRedis("secret")).toBe("Redis failed");
+  });
+});
+
+describeWithRedis("a Redis without a password", () => {
+  let server: RedisProcess;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server.close());
+
+  it("is not used with one, and says so", async () => {
+    const redis = connectRedis(server.url.replace("//", "//:any@"), { info() {}, warn() {} });
+    await expect.poll(() => redis.problem(), { timeout: 5_000 }).toMatch(/Redis has no password/);
+    await redis.close();
+  });
+
+  it("tells a lost connection from a refusal", async () => {
+    const client = createClient({ url: server.url });
+    await client.connect();
+    const refusal: unknown = await client.sendCommand(["NONSENSE"]).catch((error: unknown) => error);
+    const pending = client.sendCommand(["BLPOP", "nothing", "0"]).catch((error: unknown) => error);
+    client.destroy();
+    const late = client.sendCommand(["PING"]).catch((error: unknown) => error);
+    expect([refusal, await pending, await late].map(isConnectionLost)).toEqual([false, true, true]);
   });
 });
 

@@ -172,7 +172,8 @@ export function createRecorder(explorer: Explorer, fresh: Explorer, state: State
       const known = await readChronicle(state);
       if (known && ageOf(known.readAt, now()) < RECORD_MS) return [];
       const reading = await (known ? readValidators(explorer, state, now) : readBaseline(fresh, state, now));
-      if (!reading || reading.at <= (known?.readAt ?? 0)) return [];
+      // A time in the future comes from a wrong clock.
+      if (!reading || reading.at <= (pastTime(known?.readAt ?? null, now()) ?? 0)) return [];
       const { next, happened } = compareReading(known, reading);
       const ids = happened.map(
         (each) => `${each.at}:${each.kind}:${"party" in each ? digest(each.party) : ""}`,
