@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { FeedDefinition } from "../../src/delivery/feed.js";
+import { type FeedDefinition, toldBy } from "../../src/delivery/feed.js";
 import { LIMITS } from "../../src/discord/limits.js";
 import type { MessagePayload } from "../../src/discord/message.js";
 import type { Network } from "../../src/networks/network.js";
@@ -32,6 +32,7 @@ async function rowOf(
     if (!network) return md`💤 on hold: I no longer cover this network`;
     if (paused) return md`⏸️ paused${error === undefined ? md`` : md`: ${error}`}`;
     if (isPaused) return md`⏸️ paused`;
+    if (toldBy(subscription, feed).length === 0) return md`⚠️ posts nothing`;
     return snoozedUntil > Date.now() ? md`💤 snoozed until ${timestamp(snoozedUntil, "f")}` : md`▶️ working`;
   };
   return join(

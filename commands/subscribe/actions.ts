@@ -7,8 +7,9 @@ import {
   type OwnedSubscription,
   setPaused,
 } from "../../src/subscribe/editor.js";
-import { type Markdown, md } from "../../src/text/markdown.js";
+import { channelMention, type Markdown, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
+import { present } from "../../src/util/present.js";
 import {
   type Actor,
   check,
@@ -50,8 +51,8 @@ function tagWords({ channel }: ChannelPlace, tagId: string | null): Markdown[] {
 }
 
 /**
- * Checks the permissions again, then ends the pause of a subscription and of its channel, and clears the last error.
- * @returns if it was paused, and the tag of its posts in words
+ * Checks the permissions again, then ends the pause and the snooze of a subscription, and the pause of its channel.
+ * @returns if it was paused or snoozed, and what else has changed in lines
  * @throws {PersonError}
  */
 export async function resumeSubscription(
@@ -59,22 +60,31 @@ export async function resumeSubscription(
   found: OwnedSubscription,
   place: ChannelPlace,
   services: Pick<SubscribeServices, "networks" | "feeds">,
-): Promise<{ readonly wasPaused: boolean; readonly tagLines: readonly Markdown[] }> {
+): Promise<{ readonly wasPaused: boolean; readonly lines: readonly Markdown[] }> {
   const { subscription, feed } = found;
   const { channel, guild } = place;
   const network = servedOf(found);
   await check(person, network, place, feed, subscription);
   // A tag that was deleted meanwhile would make Discord refuse every post, of all subscriptions in the forum.
-  for (const each of await subscriptionsIn(channel.id, guild.id, services)) {
+  const inChannel = await subscriptionsIn(channel.id, guild.id, services);
+  for (const each of inChannel) {
     const tagId = currentTag(place, each.feed, each.subscription.tagId);
     if (tagId !== each.subscription.tagId)
       await each.of.subscriptions.change(each.subscription, (kept) => ({ ...kept, tagId }));
   }
   const wasRefused = await endPause(network, subscription);
-  const { isPaused = false } = subscription;
-  if (isPaused) await setPaused(network, subscription, false);
+  const { isPaused = false, snoozedUntil = 0 } = subscription;
+  const isSnoozed = snoozedUntil > Date.now();
+  if (isPaused || isSnoozed) await setPaused(network, subscription, false);
   const tagId = currentTag(place, feed, subscription.tagId);
-  return { wasPaused: wasRefused || isPaused, tagLines: tagWords(place, tagId) };
+  const isForAll = wasRefused && inChannel.length > 1;
+  return {
+    wasPaused: wasRefused || isPaused || isSnoozed,
+    lines: present([
+      ...tagWords(place, tagId),
+      isForAll && md`Posting to ${channelMention(channel.id)} works again, also for its other subscriptions.`,
+    ]),
+  };
 }
 
 /** Requests a drill. @throws {PersonError} if the person or the bot lacks a permission, or if the channel is paused */
@@ -85,6 +95,7 @@ export async function testSubscription(
 ): Promise<void> {
   const network = servedOf(found);
   await check(person, network, place, found.feed, found.subscription);
-  const paused = `<#${place.channel.id}> is paused. Resume it with \`/subscribe resume\`, then try again.`;
+  const which = found.subscription.isPaused ? "That subscription" : `<#${place.channel.id}>`;
+  const paused = `${which} is paused. Resume it with \`/subscribe resume\`, then try again.`;
   await drillSubscription(person, found, network, paused);
 }

@@ -6,10 +6,11 @@ import type { ChannelPlace } from "../../src/discord/permissions.js";
 import { readPlace } from "../../src/discord/places.js";
 import { say, serverOf } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
-import type { OwnedSubscription } from "../../src/subscribe/editor.js";
-import { readId } from "../../src/text/ids.js";
+import { matchingNames, type OwnedSubscription } from "../../src/subscribe/editor.js";
 import { channelMention, md } from "../../src/text/markdown.js";
+import { clean, cut } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
+import { present } from "../../src/util/present.js";
 import { endSubscription, resumeSubscription, testSubscription } from "./actions.js";
 import { checkOptions, FEED_OPTION, namedSubject, SUBJECT_OPTION, settingsIn } from "./choice.js";
 import { save } from "./save.js";
@@ -48,7 +49,7 @@ export class SeveralMatch extends Error {
 }
 
 /**
- * Returns the channel's subscription that a command refers to.
+ * Returns the channel's subscription that a command refers to. The subject may be typed in any case, or in part.
  * @throws {PersonError} if the options match no subscription
  * @throws {SeveralMatch}
  */
@@ -59,33 +60,35 @@ async function chosenIn(
 ): Promise<OwnedSubscription> {
   const wantedFeed = options.getString(FEED_OPTION);
   const typedSubject = options.getString(SUBJECT_OPTION);
-  const subject =
-    typedSubject === null ? null : readId((await services.links.readChoice(typedSubject)) ?? typedSubject);
   const wantedNetwork = options.getString(NETWORK_OPTION);
-  const isAbout = async ({ subscription, feed, network }: OwnedSubscription): Promise<boolean> =>
-    subject === null ||
-    subscription.subject === subject ||
-    (subscription.subject !== null &&
-      (await feed.subject?.nameOf(subscription.subject, network ?? services)) === subject);
-  const fitting = (await subscriptionsIn(channelId, guildId, services))
-    .filter(
-      ({ feed, of }) =>
-        (wantedNetwork === null || of.id === wantedNetwork) &&
-        (wantedFeed === null || feed.name === wantedFeed),
-    )
-    .map(async (each) => ((await isAbout(each)) ? [each] : []));
-  const candidates = (await Promise.all(fitting)).flat();
+  const inChannel = (await subscriptionsIn(channelId, guildId, services)).filter(
+    ({ feed, of }) =>
+      (wantedNetwork === null || of.id === wantedNetwork) &&
+      (wantedFeed === null || feed.name === wantedFeed),
+  );
+  const candidates =
+    typedSubject === null
+      ? inChannel
+      : await matchingNames(inChannel, typedSubject, services.links, subjectWords(services));
   // Prefer subscriptions on networks that are still served.
   const servedOnes = candidates.filter(({ network }) => network);
   const [only, ...others] = servedOnes.length > 0 ? servedOnes : candidates;
   if (!only) {
+    const wanted = wantedFeed === null ? "subscription" : `${wantedFeed} subscription`;
+    const about = typedSubject === null ? "" : ` to “${cut(clean(typedSubject), 100)}”`;
     throw new PersonError(
-      `<#${channelId}> has no subscription${subject === null ? "" : " to that"}. Add one with \`/setup\` or \`/subscribe ${wantedFeed ?? services.feeds[0]?.name}\`.`,
+      `<#${channelId}> has no ${wanted}${about}. \`/subscribe list\` shows what there is. Add one with \`/setup\` or \`/subscribe ${wantedFeed ?? services.feeds[0]?.name}\`.`,
     );
   }
   if (others.length > 0) throw new SeveralMatch([only, ...others].toSorted(byAge));
   return only;
 }
+
+/** Returns the subject of a subscription, and its name. */
+const subjectWords =
+  (services: Network) =>
+  async ({ subscription: { subject }, feed, network }: OwnedSubscription): Promise<readonly string[]> =>
+    subject === null ? [] : present([subject, await feed.subject?.nameOf(subject, network ?? services)]);
 
 /** Handles `/subscribe edit`: changes the given options and keeps the others. */
 export async function edit(
@@ -120,11 +123,12 @@ export async function resume(
 ): Promise<MessagePayload> {
   const place = await placeOf(interaction, services);
   const found = await chosenIn(interaction, services, place.channel.id);
-  const { wasPaused, tagLines } = await resumeSubscription(interaction, found, place, services);
-  return say(servedOf(found), wasPaused ? md`Resumed` : md`It wasn't paused`, [
-    channelMention(place.channel.id),
+  const { wasPaused, lines } = await resumeSubscription(interaction, found, place, services);
+  const network = servedOf(found);
+  return say(network, wasPaused ? md`Resumed` : md`It wasn't paused`, [
+    await headline(found.subscription, found.feed, network),
     ...described(found.subscription, found.feed),
-    ...tagLines,
+    ...lines,
   ]);
 }
 

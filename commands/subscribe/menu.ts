@@ -10,7 +10,7 @@ import type { Network, NetworkState } from "../../src/networks/network.js";
 import { buttonAddress, defineButton, subjectParameter } from "../../src/screens/addresses.js";
 import type { Link, Menu, View } from "../../src/screens/view.js";
 import { type OwnedSubscription, setPaused } from "../../src/subscribe/editor.js";
-import { type Markdown, md } from "../../src/text/markdown.js";
+import { join, type Markdown, md, timestamp } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { present } from "../../src/util/present.js";
 import { endSubscription, resumeSubscription, testSubscription } from "./actions.js";
@@ -123,11 +123,14 @@ async function card(each: OwnedSubscription, shownBy: Network, note?: Markdown):
     to: buttonAddress(changeButton, { ...parameters, to }),
   });
   const isFixed = of.subscriptions.isFixed(subscription);
-  const { paused: isChannelPaused = false } = await of.subscriptions.health(subscription.channelId);
+  const { paused: isChannelPaused = false, error } = await of.subscriptions.health(subscription.channelId);
   const isPaused = subscription.isPaused === true || isChannelPaused;
+  const { snoozedUntil = 0 } = subscription;
+  const isSnoozed = snoozedUntil > Date.now();
   const links: Link[] = [];
   if (network) links.push({ label: "Edit", emoji: "✏️", to: buttonAddress(editButton, parameters) });
   if (network && isPaused) links.push(link("resume", "Resume", "▶️"));
+  if (network && !isPaused && isSnoozed) links.push(link("resume", "End snooze", "▶️"));
   if (network && !isPaused && !isFixed) links.push(link("pause", "Pause", "⏸️"));
   if (network && !isPaused) links.push(link("test", "Test", "🧪"));
   if (!isFixed) links.push(link("remove", "Remove", "🗑️"));
@@ -139,7 +142,8 @@ async function card(each: OwnedSubscription, shownBy: Network, note?: Markdown):
       ...(note ? [note, md``] : []),
       await headline(subscription, feed, network ?? shownBy, labelOf(of, shownBy)),
       ...described(subscription, feed),
-      isPaused && PAUSED,
+      isPaused && (isChannelPaused && error !== undefined ? md`⏸️ Paused: ${error}.` : PAUSED),
+      isSnoozed && md`💤 Snoozed until ${timestamp(snoozedUntil, "f")}.`,
       isFixed && md`${OPERATORS_OWN}`,
     ]),
     links,
@@ -219,11 +223,11 @@ export function createSubscriptionButtons(
             await testSubscription(click, found, await readChannel());
             return shown(md`🧪 A test announcement is on its way.`);
           case "resume": {
-            const { tagLines } = await resumeSubscription(click, found, await readChannel(), {
+            const { lines } = await resumeSubscription(click, found, await readChannel(), {
               networks: services.networks,
               feeds,
             });
-            return shown(tagLines[0]);
+            return shown(lines.length > 0 ? join(lines, "\n") : undefined);
           }
           case "pause":
             if (of.subscriptions.isFixed(subscription)) throw new PersonError(OPERATORS_OWN);

@@ -118,11 +118,13 @@ async function attempt(
   const mayPublish = channel.type === ChannelType.GuildAnnouncement;
   if (given.flag("publish") === true && !mayPublish)
     throw new PersonError(
-      `<#${channel.id}> isn't an announcement channel, so messages can't be published there. Leave out \`publish\`.`,
+      `<#${channel.id}> isn't an announcement channel, so messages can't be published there. Turn off “Publish in announcement channels” (\`publish\`).`,
     );
   const mayThread = THREADED.has(channel.type);
   if (given.flag("thread") === true && !mayThread)
-    throw new PersonError(`<#${channel.id}> can't have threads under its messages. Leave out \`thread\`.`);
+    throw new PersonError(
+      `<#${channel.id}> can't have threads under its messages. Turn off “Open a thread under each announcement” (\`thread\`).`,
+    );
   // The channel's type may have changed.
   const settings = { ...wanted, publish: wanted.publish && mayPublish, thread: wanted.thread && mayThread };
   const subject = checked ?? feed.subject?.of?.(settings, existing) ?? key.subject;
@@ -170,7 +172,11 @@ async function attempt(
   return {
     title: existing ? changed : md`Subscribed`,
     headline: await headline(subscription, feed, services),
-    described: present([...described(subscription, feed), subscription.isPaused && PAUSED]),
+    described: present([
+      ...described(subscription, feed),
+      subscription.isPaused && PAUSED,
+      existing?.isPaused === true && !subscription.isPaused && md`▶️ It's no longer paused.`,
+    ]),
     standing: existing && !feed.subject ? [] : await feed.standing(deps, subscription),
   };
 }

@@ -37,6 +37,9 @@ export function managedServer(click: Click): string {
 /** Shown for a paused subscription. */
 export const PAUSED = md`⏸️ Paused: nothing is posted until you resume it.`;
 
+/** Shown for a subscription without topics. */
+export const NOTHING = md`⚠️ Subscribed to nothing: nothing is posted until you edit it.`;
+
 /** Shown for a subscription from the environment. */
 export const OPERATORS_OWN = "Set up by the bot's operator. Only they can remove it.";
 
@@ -81,7 +84,7 @@ export function described(subscription: Subscription, feed: FeedDefinition): Mar
   const names = toldBy(subscription, feed);
   const threads = thread ? [md`A thread under each announcement`] : [];
   return present([
-    md`Subscribed to: ${names.length > 0 ? names.join(", ") : "nothing"}`,
+    names.length > 0 ? md`Subscribed to: ${names.join(", ")}` : NOTHING,
     roleId ? md`Pings ${roleMention(roleId)}` : undefined,
     ...(forum ? [md`A post for each ${feed.thing}`] : threads),
     publish && md`Published to channels that follow this one`,

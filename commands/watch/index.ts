@@ -9,8 +9,7 @@ import type { MessagePayload } from "../../src/discord/message.js";
 import { say } from "../../src/discord/say.js";
 import type { NetworkChoices } from "../../src/networks/choices.js";
 import type { Network } from "../../src/networks/network.js";
-import { drillSubscription, matchingChoices } from "../../src/subscribe/editor.js";
-import { readId } from "../../src/text/ids.js";
+import { drillSubscription, matchingChoices, matchingNames } from "../../src/subscribe/editor.js";
 import { countedWords, md } from "../../src/text/markdown.js";
 import { clean } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
@@ -108,9 +107,11 @@ export function createWatch(
   const test = async (interaction: ChatInputCommandInteraction, services: Network) => {
     const ownWatches = await servedWatches(interaction, services);
     const typedWatch = interaction.options.getString(WATCH_OPTION);
-    const key =
-      typedWatch === null ? null : readId((await services.links.readChoice(typedWatch)) ?? typedWatch);
-    const chosenWatch = key === null ? ownWatches.at(-1) : ownWatches.find((each) => keyOf(each) === key);
+    const wordsOf = async (each: Watch) => [keyOf(each), clean(await titleOfWatch(each, services))];
+    const chosenWatch =
+      typedWatch === null
+        ? ownWatches.at(-1)
+        : (await matchingNames(ownWatches, typedWatch, services.links, wordsOf))[0];
     if (ownWatches.length === 0) {
       const everything = await watchesOf(interaction.user.id, services.networks, allWatchables);
       throw new PersonError(nothingListed(everything.length, allWatchables).toString());

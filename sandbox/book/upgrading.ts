@@ -54,8 +54,8 @@ export async function upgrading({ place, chapter, ask, hear, page, polled, pass 
   await before(-MINUTE);
   await hear("Its time comes", ops, /transactions pause about now/);
   for (let times = 0; times < 3; times += 1) await pass(5 * MINUTE);
-  await hear("Rounds advance again", ops, /Rounds advance again/);
-  await world.until(() => textOf(scheduled).includes("its time has come"), "the edit");
+  await hear("Rounds are advancing again", ops, /Rounds are advancing again/);
+  await world.until(() => textOf(scheduled).includes("the scheduled time has passed"), "the edit");
   page("…and the first message, edited", scheduled);
   await accept("upgrade");
   await hear("Another is accepted", ops, /Network upgrade scheduled/);

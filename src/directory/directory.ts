@@ -330,13 +330,15 @@ export function createDirectory(now = Date.now): Directory {
  * @param isAmbiguous true if another entry has the same name and note
  */
 export function entryLabel(
-  { id, name, note, openedAt }: NamedEntry,
+  { id, name, note, requester, openedAt }: NamedEntry,
   max: number,
   isAmbiguous = false,
 ): string {
   const opened =
-    isAmbiguous && openedAt !== undefined ? `, opened ${new Date(openedAt).toISOString().slice(0, 16)}` : "";
-  const aside = cut(`${note ?? fingerprint(id)}${opened}`, 60);
+    openedAt === undefined ? undefined : `opened ${new Date(openedAt).toISOString().slice(0, 16)}`;
+  // The requester comes first, because the end may be cut off.
+  const marks = isAmbiguous ? [requester && cut(requester, 30), opened] : [];
+  const aside = cut([...marks, note ?? fingerprint(id)].filter(Boolean).join(", "), 80);
   return name === null ? cut(shortId(id), max) : `${cut(name, max - aside.length - 3)} · ${aside}`;
 }
 

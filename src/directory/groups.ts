@@ -3,11 +3,14 @@ import { type Directory, SUPER_VALIDATORS } from "./directory.js";
 /** Returns the id of the group of these validators. */
 export const groupOf = (parties: readonly string[]): string => [...new Set(parties)].toSorted().join(" ");
 
+/** Matches the space between two ids. A party's id may contain spaces itself, before its fingerprint. */
+const BETWEEN = /(?<=::[0-9a-f]{8,}) /;
+
 /** Splits a group's id into its members' ids. "All super validators" is one id, because its members change. */
-export const idsIn = (id: string): readonly string[] => id.split(" ");
+export const idsIn = (id: string): readonly string[] => id.split(id.includes("::") ? BETWEEN : " ");
 
 /** True if an id is one of a group. */
-export const isGroup = (id: string): boolean => id === SUPER_VALIDATORS || id.includes(" ");
+export const isGroup = (id: string): boolean => id === SUPER_VALIDATORS || idsIn(id).length > 1;
 
 /** True if a validator belongs to a current super validator. */
 export const isSuperValidator = (directory: Directory, party: string, name: string | null): boolean => {

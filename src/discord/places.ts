@@ -4,6 +4,7 @@ import {
   type APIGuildMember,
   type APIRole,
   DiscordAPIError,
+  PermissionFlagsBits,
   type REST,
   Routes,
 } from "discord.js";
@@ -123,6 +124,9 @@ interface SubscriptionCheck extends Wants {
   readonly place: ChannelPlace;
 }
 
+const isLocked = (channel: ChannelPlace["channel"]): boolean =>
+  "thread_metadata" in channel && channel.thread_metadata?.locked === true;
+
 const bolded = (names: readonly string[]): string => names.map((name) => `**${name}**`).join(", ");
 
 /**
@@ -157,6 +161,10 @@ export async function checkSubscription(
       `I need ${bolded(serverLacks)} in this server. Grant it in the server settings → Roles → my role, then try again.`,
     );
   const botLacks = await lackedIn(rest, botId, place, { roleId, thread, needs: [] });
+  if (isLocked(channel) && !((await permissionsOf(rest, place, botId)) & PermissionFlagsBits.ManageThreads))
+    throw new PersonError(
+      `${where} is locked, so I can't post there. Unlock the thread, or pick another channel.`,
+    );
   if (botLacks.length > 0) {
     throw new PersonError(
       `I need ${bolded(botLacks)} in ${where}. In the channel settings → Permissions, add me or my role and allow it. Then try again.`,

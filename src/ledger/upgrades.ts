@@ -66,14 +66,16 @@ export function upgradeSummary(
   const otherCount = changes.filter(({ path }) => !path.startsWith("nextScheduled")).length;
   const more = otherCount > 0 ? ` + ${otherCount} more` : "";
   if (after !== null)
-    return [`Network upgrade${before === null ? "" : " moved"}: ${pauseWords(after)}${more}`];
-  if (before !== null) return [`Network upgrade of ${upgradeDay(before)} cancelled${more}`];
-  if (isOver) return [`Past network upgrade removed from the settings${more}`];
+    return [
+      `${before === null ? "Network upgrade" : "Move the network upgrade"}: ${pauseWords(after)}${more}`,
+    ];
+  if (before !== null) return [`Cancel the network upgrade of ${upgradeDay(before)}${more}`];
+  if (isOver) return [`Remove the past network upgrade from the settings${more}`];
   const freeze = changes.find(({ path }) => TIMES.some(([name, at]) => name === "freezeAt" && at.test(path)));
   const freezeAt = timeIn(freeze?.to ?? null);
   if (times.length > 0 || freezeAt === null) return null;
   return [
-    `Freeze before the network upgrade${freeze?.from ? " moved" : ""}: from ${upgradeTime(freezeAt)}${more}`,
+    `${freeze?.from ? "Move the freeze" : "Freeze"} before the network upgrade: from ${upgradeTime(freezeAt)}${more}`,
   ];
 }
 

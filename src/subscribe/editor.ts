@@ -4,8 +4,10 @@ import { requestDrill } from "../delivery/drill.js";
 import type { AnswerDeps, FeedDefinition } from "../delivery/feed.js";
 import { commitWithin, ownerOf } from "../delivery/limits.js";
 import type { SubscriptionKey } from "../delivery/subscriptions.js";
+import { folded } from "../directory/directory.js";
 import type { OfferedChoice } from "../discord/autocomplete.js";
 import { LIMITS } from "../discord/limits.js";
+import type { Links } from "../discord/links.js";
 import {
   allNetworks,
   type Network,
@@ -14,6 +16,8 @@ import {
   type StoredNetworks,
 } from "../networks/network.js";
 import type { Write } from "../storage/store.js";
+import { readId } from "../text/ids.js";
+import { clean } from "../text/plain.js";
 import { PersonError } from "../util/person-error.js";
 
 /** A channel's or a person's subscription, with its feed and network. */
@@ -101,13 +105,13 @@ export async function untilSaved<T>(attempt: () => Promise<T>): Promise<T> {
     }
 }
 
-/** Pauses a subscription, or ends its pause. */
+/** Pauses a subscription, or ends its pause and its snooze. */
 export const setPaused = (
   { subscriptions }: NetworkState,
   subscription: Subscription,
   isPaused: boolean,
 ): Promise<Subscription | undefined> =>
-  subscriptions.change(subscription, ({ isPaused: _, ...others }) =>
+  subscriptions.change(subscription, ({ isPaused: _, snoozedUntil: __, ...others }) =>
     isPaused ? { ...others, isPaused } : others,
   );
 
@@ -162,4 +166,24 @@ export function matchingChoices(choices: readonly OfferedChoice[], typedText: st
   const isFirst = ({ value }: OfferedChoice, index: number) =>
     matches.findIndex((each) => each.value === value) === index;
   return matches.filter(isFirst).slice(0, LIMITS.choices);
+}
+
+/**
+ * Returns the items whose id or name was typed, or chosen from a list: those that equal it in any case, or else those that contain it.
+ * @param wordsOf returns an item's id and name
+ */
+export async function matchingNames<Item>(
+  items: readonly Item[],
+  typedText: string,
+  links: Pick<Links, "readChoice">,
+  wordsOf: (item: Item) => Promise<readonly string[]>,
+): Promise<readonly Item[]> {
+  const wanted = folded(readId((await links.readChoice(typedText)) ?? typedText));
+  const named = await Promise.all(
+    items.map(async (item) => ({ item, words: (await wordsOf(item)).map((each) => folded(clean(each))) })),
+  );
+  const equal = named.filter(({ words }) => words.includes(wanted));
+  const matches =
+    equal.length > 0 ? equal : named.filter(({ words }) => words.some((each) => each.includes(wanted)));
+  return matches.map(({ item }) => item);
 }

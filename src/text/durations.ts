@@ -1,10 +1,10 @@
 import { DAY, HOUR, MINUTE } from "../util/units.js";
 
-const UNIT_MS = { m: MINUTE, h: HOUR, d: DAY } as const;
+const UNIT_MS = { m: MINUTE, h: HOUR, d: DAY, w: 7 * DAY } as const;
 
 const isUnit = (text: string): text is keyof typeof UNIT_MS => Object.hasOwn(UNIT_MS, text);
 
-const DURATION = /^(\d{1,4})\s*(?:(m)(?:ins?|inutes?)?|(h)(?:rs?|ours?)?|(d)(?:ays?)?)$/;
+const DURATION = /^(\d{1,4})\s*(?:(m)(?:ins?|inutes?)?|(h)(?:rs?|ours?)?|(d)(?:ays?)?|(w)(?:eeks?)?)$/;
 
 /** Parses a duration such as "90m", "90 min", "6h", "1 hour" or "2 days", in ms. Returns NaN if it is invalid. */
 export function parseDuration(text: string): number {
@@ -23,7 +23,7 @@ export const splitDurations = (text: string): readonly string[] =>
 
 /** Says which limit a duration exceeds, and what the limit is. `undefined` if it exceeds none, or is no duration. */
 export function limitOf(text: string, leastMs: number, mostMs: number): string | undefined {
-  const ms = parseDuration(text);
+  const ms = text.trim() === "0" ? 0 : parseDuration(text);
   if (ms < leastMs) return `${text.trim()} is too short. The minimum is ${formatDuration(leastMs)}.`;
   if (ms > mostMs) return `${text.trim()} is too long. The maximum is ${formatDuration(mostMs)}.`;
   return undefined;

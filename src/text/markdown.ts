@@ -35,8 +35,8 @@ const trusted = Markdown.trusted;
 /** A value in a template. Text is untrusted and is escaped; a missing value becomes a dash. */
 export type Piece = string | number | Markdown | null | undefined;
 
-/** Matches characters with a meaning anywhere in a line: formatting, mentions, links, emoji. */
-const SPECIAL = /[\\`*_~|<>[\]#@]|:(?=[\w/])/g;
+/** Matches characters with a meaning anywhere in a line: formatting, mentions, links, emoji. A time of day, 15:00, has none. */
+const SPECIAL = /[\\`*_~|<>[\]#@]|:(?=[\w/])(?!(?<=\d:)\d\d(?![\w:]))/g;
 /** Matches the beginning of a list item. */
 const LIST_START = /^(\s*\d*)([-+.)])(?=\s)/;
 

@@ -226,19 +226,19 @@ describe("an action", () => {
       "moves",
       { [LOGICAL]: at("2026-12-12T15:00:00Z") },
       { [LOGICAL]: at("2026-12-14T09:30:00Z") },
-      "Network upgrade moved: transactions pause on 14 December at 09:30 UTC",
+      "Move the network upgrade: transactions pause on 14 December at 09:30 UTC",
     ],
     [
       "removes",
       { [LOGICAL]: at("2026-12-12T15:00:00Z") },
       { [LOGICAL]: null },
-      "Network upgrade of 12 December cancelled",
+      "Cancel the network upgrade of 12 December",
     ],
     [
       "moves the freeze of",
       { [LOGICAL]: { ...at("2026-12-12T15:00:00Z"), topologyFreezeTime: "2026-12-12T11:00:00Z" } },
       { [LOGICAL]: at("2026-12-12T15:00:00Z") },
-      "Freeze before the network upgrade moved: from 12 December at 14:00 UTC",
+      "Move the freeze before the network upgrade: from 12 December at 14:00 UTC",
     ],
     [
       "sets, of the older kind, with another change,",
@@ -273,7 +273,7 @@ describe("an action", () => {
     expect(summaryOf({ [LOGICAL]: next })).toBe(
       "Network upgrade: transactions pause on 12 December at 15:00 UTC",
     );
-    expect(summaryOf({ [LOGICAL]: null })).toBe("Past network upgrade removed from the settings");
+    expect(summaryOf({ [LOGICAL]: null })).toBe("Remove the past network upgrade from the settings");
   });
 
   it("never throws, whatever the input", () => {

@@ -96,6 +96,7 @@ const zone: FeedOption<string> = {
   // An imported zone, or one stored by a Node with newer zones, may be unknown here.
   schema: z.string().refine(isZone),
   parse: parseZone,
+  format: zoneName,
   problem:
     "Can't find that time zone. Type a city, a zone or an offset, such as `New York`, `Europe/Berlin` or `UTC+2`.",
 };

@@ -14,7 +14,7 @@ import {
 } from "../../ledger/vote-requests.js";
 import { isOpen, isOver, neededFor, outcomeKnown, votableUntil } from "../../ledger/vote-rules.js";
 import { voterIn, voterSubject } from "../../ledger/votes.js";
-import { statusText } from "../../screens/vote-parts.js";
+import { standingNote, statusText } from "../../screens/vote-parts.js";
 import { dateWords, untilWords } from "../../screens/vote-times.js";
 import { channelMention, countedWords, join, type Markdown, md, timestamp } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
@@ -172,8 +172,10 @@ export const definition: FeedDefinition = {
       const foundRequest = (await ifAnswered(findVoteRequest(explorer, subject)))?.data;
       if (!foundRequest) return [];
       const request = { ...foundRequest, ...names.seenOf(subject) };
-      const { next } = standingOf(request, neededFor(request, await countSuperValidators(explorer)), now);
-      return next ? [md`It's open: ${dateWords(next)}.`] : [md`It has no upcoming deadline.`];
+      const standing = standingOf(request, neededFor(request, await countSuperValidators(explorer)), now);
+      if (standing.next) return [md`It's open: ${dateWords(standing.next)}.`];
+      const notes = standingNote(request, standing);
+      return notes.length > 0 ? notes : [md`It has no upcoming deadline.`];
     }
     const listing = readPages(
       "voteRequests",

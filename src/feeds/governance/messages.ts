@@ -106,7 +106,8 @@ export interface Absence {
 
 /** Formats the time until a deadline, in ms. Reminders are sent a moment after they are due. */
 function leftWords(ms: number): string {
-  if (ms < 12 * HOUR) return spanWords(Math.max(1, Math.round(ms / MINUTE / 5)) * 5 * MINUTE);
+  const stepMs = ms < 10 * MINUTE ? MINUTE : 5 * MINUTE;
+  if (ms < 12 * HOUR) return spanWords(Math.max(1, Math.round(ms / stepMs)) * stepMs);
   return ms < 2 * DAY ? roughly(ms) : spanWords(Math.round(ms / HOUR) * HOUR);
 }
 

@@ -119,11 +119,10 @@ export function createNews(renderer: Renderer, names: Names, now: () => number) 
         const { way, votes } = event;
         const untilAt = request.targetEffectiveAt;
         const decision =
-          untilAt === null ? md`It can be carried out now.` : md`Decided on ${timestampWithAge(untilAt)}.`;
-        const next =
-          way === "no"
-            ? md`It'll be rejected, unless votes change before it's closed.`
-            : md`${decision} Votes can still change until then.`;
+          untilAt === null
+            ? md`It can be carried out now. Votes can still change before that.`
+            : md`Decided on ${timestampWithAge(untilAt)}. Votes can still change until then.`;
+        const next = way === "no" ? md`It'll be rejected, unless votes change before it's closed.` : decision;
         return {
           notification: md`${signOf(way === "yes")} Enough ${way} votes: ${title} (${votes}, about ${event.needed} needed)`,
           tone: way === "yes" ? "good" : "bad",

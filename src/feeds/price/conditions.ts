@@ -17,19 +17,44 @@ const WHEN = {
 export const OVER = { "1h": "an hour", "24h": "24 hours" };
 const REPEAT = { once: "once", every: "every time" };
 
-/**
- * Parses a value such as `0.16`, `$0.16` or `5%`. Returns a decimal with its unit. A comma before three digits is ambiguous and
- * is rejected.
- */
+/** Matches a number with what people write around it: `$0.16`, `USD 0.16`, `.16`, `5 percent`, `-5%`, `1,234.50`. */
+const VALUE =
+  /^\s*([+±-]?)\s*(\$|usd)?\s*((?:\d{1,3}(?:,\d{3})+(?=\.)|\d+)?(?:[.,]\d+)?)\s*(%|percent|usd|\$)?\s*$/i;
+/** Maximum number of digits before and after the point. */
+const MAX_DIGITS = { before: 9, behind: 8 };
+
+/** Returns the parts of a value that a person typed. `undefined` if it is none, or ambiguous: a comma before three digits. */
+function partsOf(text: string) {
+  const [, sign = "", before = "", digits = "", behind = ""] = VALUE.exec(text) ?? [];
+  const isPercent = /^(%|percent)$/i.test(behind);
+  // A move counts in both directions.
+  const isWrong = (before !== "" && behind !== "") || (sign !== "" && sign !== "+" && !isPercent);
+  if (digits === "" || /^\d+,\d{3}$/.test(digits) || isWrong) return undefined;
+  const plain = digits.includes(".") ? digits.replaceAll(",", "") : digits.replace(",", ".");
+  const [whole = "", decimals = ""] = plain.replace(/^0+(?=\d)/, "").split(".");
+  const rest = decimals.replace(/0+$/, "");
+  const currency = before || behind ? "$" : "";
+  return { whole: whole || "0", rest, unit: isPercent ? "%" : currency };
+}
+
+/** Says what is wrong with a number that cannot be a value. */
+function valueLimit(text: string): string | undefined {
+  const parts = partsOf(text);
+  if (!parts) return undefined;
+  const { whole, rest } = parts;
+  if (whole.length > MAX_DIGITS.before) return "That's too large. The maximum is 999,999,999.";
+  if (rest.length > MAX_DIGITS.behind)
+    return `That has too many decimals. The maximum is ${MAX_DIGITS.behind}.`;
+  return Number(`${whole}.${rest}`) > 0 ? undefined : "The value must be more than 0.";
+}
+
+/** Parses a value such as `0.16`, `$0.16` or `5%`. Returns a decimal with its unit. */
 function parseValue(text: string): string | undefined {
-  const [, before = "", digits = "", behind = ""] =
-    /^\s*(\$?)\s*(\d{1,9}(?:[.,]\d{1,8})?)\s*(%|USD|\$)?\s*$/i.exec(text) ?? [];
-  if (digits === "" || /^\d+,\d{3}$/.test(digits) || (before !== "" && behind !== "")) return undefined;
-  const decimal = digits.replace(",", ".").replace(/^0+(?=\d)/, "");
-  const amount = decimal.includes(".") ? decimal.replace(/\.?0+$/, "") : decimal;
-  if (!(Number(amount) > 0)) return undefined;
-  if (behind === "%") return `${amount}%`;
-  return before !== "" || behind !== "" ? `$${amount}` : amount;
+  const parts = partsOf(text);
+  if (!parts || valueLimit(text) !== undefined) return undefined;
+  const { whole, rest, unit } = parts;
+  const amount = rest === "" ? whole : `${whole}.${rest}`;
+  return unit === "%" ? `${amount}%` : `${unit}${amount}`;
 }
 
 /** Returns a value without its unit. */
@@ -61,6 +86,7 @@ const value: FeedOption<string> = {
   byDefault: "5",
   schema: z.string(),
   parse: parseValue,
+  limit: valueLimit,
   problem: "Can't read that value. Type a price in USD, such as `0.16`, or a percentage, such as `5%`.",
 };
 
@@ -91,6 +117,8 @@ export const conditionOf = perObject(
   }),
 );
 
+const MAX_MOVE_PERCENT = 1_000;
+
 /**
  * Returns the id of a condition. Equal conditions have the same id.
  * @param before the settings before an edit
@@ -111,6 +139,8 @@ export function subjectOf(
         : "Type a price in USD, such as `0.16`. For a percentage, pick “it moves by a percentage” for `when:`.",
     );
   const amount = amountOf(text);
+  if (when === "moves" && Number(amount) > MAX_MOVE_PERCENT)
+    throw new PersonError(`The maximum for a move is ${MAX_MOVE_PERCENT}%.`);
   return when === "moves" ? `moves-${amount}-${over}` : `${when}-${amount}`;
 }
 

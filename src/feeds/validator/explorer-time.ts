@@ -83,7 +83,10 @@ export function createExplorerTime(explorer: Explorer, clock: () => number) {
     const latest = answer === "withheld" ? null : (answer?.latestRound ?? null);
     if (latest === null) return undecided;
     const seenRound = roundAfter(round, latest, now);
-    return { ...currentTime(Math.max(newestReportAt, seenRound?.advancedAt ?? 0)), round: seenRound };
+    // A round that the bot has not seen to advance proves nothing, and what earlier data proved still holds.
+    const provenAt = Math.max(seenRound?.advancedAt ?? 0, lastTime?.asOf ?? 0);
+    if (provenAt === 0) return { ...undecided, round: seenRound };
+    return { ...currentTime(Math.max(newestReportAt, Math.min(provenAt, now))), round: seenRound };
   };
 
   return async (...of: Parameters<typeof readOnce>): Promise<ExplorerTime> => {

@@ -66,7 +66,7 @@ describe("a vote on the network's next upgrade", () => {
     expect(await network()).toContain(`from <t:${(upgradeAt - 2 * HOUR) / 1_000}:f> until then`);
 
     const cancel = propose(schedule(upgradeAt), {});
-    await until(/New vote request: Network upgrade of .* cancelled/);
+    await until(/New vote request: Cancel the network upgrade of /);
     expect(await network()).toContain("Network upgrade");
     harness.pass(HOUR);
     ledger.decideVoteRequest(cancel, "Accepted");

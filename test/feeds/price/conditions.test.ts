@@ -33,9 +33,27 @@ describe("a typed value", () => {
     ["0", undefined],
     ["soon", undefined],
     ["1e9", undefined],
+    [".16", "0.16"],
+    ["$ .2", "$0.2"],
+    ["USD 0.2", "$0.2"],
+    ["1,234.50 USD", "$1234.5"],
+    ["5 percent", "5%"],
+    ["-5%", "5%"],
+    ["+5%", "5%"],
+    ["0%", undefined],
+    ["0.000000001", undefined],
+    ["99999999999999", undefined],
   ])("%s is read as %s", (typed, value) => {
     expect(options.value.parse(typed)).toBe(value);
   });
+});
+
+it.each([
+  ["0", /more than 0/],
+  ["99999999999999", /maximum is 999,999,999/],
+  ["0.000000001", /too many decimals/],
+])("a value that is out of range, %s, is told with its limit", (typed, words) => {
+  expect(options.value.limit?.(typed)).toMatch(words);
 });
 
 it("encodes a condition's settings in its name, and reads them back", () => {

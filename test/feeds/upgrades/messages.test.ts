@@ -11,5 +11,5 @@ it.each([
   ["is not marked as moved if it never was", {}, false],
 ])("an upgrade's card %s", (_, given, isMarked) => {
   const { body = [] } = upgradeView({ ...upgrade, ...given }, [], "mark", NOW);
-  expect(body.some((line) => String(line).includes("Moved;"))).toBe(isMarked);
+  expect(body.some((line) => String(line).includes("Moved."))).toBe(isMarked);
 });

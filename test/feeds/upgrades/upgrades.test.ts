@@ -92,7 +92,7 @@ describe("upgrades of the network", () => {
     await accept("upgrade");
     const scheduled = await untilTold(/Network upgrade scheduled: transactions pause on \d+ \w+ at/);
     expect(textOf(scheduled)).toMatch(/\*\*\d+\*\* of \d+ active validators run `/);
-    expect(textOf(scheduled)).toMatch(/Behind, of those that this server follows: /);
+    expect(textOf(scheduled)).toMatch(/Validators this server follows that run an older version: /);
     expect(textOf(await ask("/subscribe upgrades", { channel: channel.id, needs: "0.0.1" }))).toContain(
       "needs 0.0.1",
     );
@@ -101,7 +101,7 @@ describe("upgrades of the network", () => {
     expect(textOf(moved)).toMatch(/or newer/);
     expect(textOf(moved)).toMatch(/None of the 2 validators that this server follows is behind/);
     // The first message shows the new time.
-    await untilTold(/Moved; it was to be on/);
+    await untilTold(/Moved\. It was scheduled for/);
     // After a restart, the detail of the last decision cannot be read at first.
     await harness.bot().stop("SIGKILL");
     const detail = new RegExp(`${encodeURIComponent(second.firstContractId)}/details`);
@@ -158,12 +158,12 @@ describe("upgrades of the network", () => {
     until(-MINUTE);
     await untilTold(/transactions pause about now/);
     await polled(3);
-    expect(count(/Rounds advance again/)).toBe(0);
+    expect(count(/Rounds are advancing again/)).toBe(0);
     harness.explorer.ledger.rounds = true;
     await pass(12 * MINUTE, 4 * MINUTE);
-    await untilTold(/Rounds advance again after the time of the network upgrade/);
+    await untilTold(/Rounds are advancing again after the scheduled network upgrade/);
     await untilTold(/rounds don't show whether the upgrade took place/);
-    for (const each of [/in 1 day/, /in 1 h/, /about now/, /Rounds advance again/])
+    for (const each of [/in 1 day/, /in 1 h/, /about now/, /Rounds are advancing again/])
       expect(count(each)).toBe(1);
     expect(warnings()).toBe(2);
     expect(calendar()).toHaveLength(1);

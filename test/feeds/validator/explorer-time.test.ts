@@ -70,6 +70,30 @@ const cases: readonly [string, Given, Awaited<ReturnType<typeof read>>][] = [
   ],
   ["reports only", { reportMs: 50 * MINUTE }, { ageMs: 50 * MINUTE, isBehind: false, isUnsure: true }],
 ];
+it("is undecided, and not behind, if the updates cannot be read once", async () => {
+  sandbox.clearFaults();
+  sandbox.mood = (answer, path) => {
+    const row = answer as { readonly content: readonly object[] };
+    if (!path.endsWith("/updates")) return answer;
+    return { ...row, content: row.content.map((each) => ({ ...each, recordTime: NOW - MINUTE })) };
+  };
+  const explorer = newExplorer(sandbox, () => NOW).for("background", { maxAgeMs: 0 });
+  const first = createExplorerTime(explorer, () => NOW);
+  sandbox.injectFault({ kind: "html" }, { path: /updates$/ });
+  expect(await first(NOW - 27 * MINUTE, undefined, NOW)).toMatchObject({ isBehind: false, isUnsure: true });
+  sandbox.clearFaults();
+  const later = createExplorerTime(explorer, () => NOW);
+  expect(await later(NOW - 27 * MINUTE, undefined, NOW)).toMatchObject({
+    asOf: NOW - MINUTE,
+    isBehind: false,
+  });
+  sandbox.injectFault({ kind: "html" }, { path: /updates$/ });
+  expect(await later(NOW - 27 * MINUTE, undefined, NOW)).toMatchObject({
+    asOf: NOW - MINUTE,
+    isBehind: false,
+  });
+});
+
 it.each(cases)("is judged by %s", async (_, given, expected) => {
   expect(await read(given)).toEqual(expected);
 });

@@ -39,6 +39,13 @@ describe("the members of a group", () => {
   });
 });
 
+it("the id of a group is split between ids, and not within one that contains spaces", () => {
+  const [fox, owl] = [`Acme Node 1::1220${"a".repeat(64)}`, `Owl Node::1220${"b".repeat(64)}`];
+  const directory = createDirectory();
+  expect(membersOf(fox, directory)).toEqual([fox]);
+  expect(membersOf(groupOf([owl, fox]), directory)).toEqual([fox, owl]);
+});
+
 it("keeps watching as before while the super validators are unknown, and delays nobody else", async () => {
   const state = newState();
   const own = { ...draftOf(validator.definition, "1"), subject: SUPER_VALIDATORS };
