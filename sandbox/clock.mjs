@@ -22,10 +22,13 @@ globalThis.Date = class extends RealDate {
   }
 };
 
-/** How many times as often a timer fires. A job waits for what its run has left of the second. */
+/**
+ * How many times as often a timer fires. A job waits for what its run has left of the second, or of the minutes: not for a whole
+ * number of milliseconds, as a timeout does.
+ */
 function haste(ms) {
   if (ms > 600 && ms < 1_000) return jobsPerSecond;
-  return ms > 20_000 ? hurry : 1;
+  return ms > 20_000 && !Number.isInteger(ms) ? hurry : 1;
 }
 if (jobsPerSecond > 1 || hurry > 1) {
   const realSetTimeout = setTimeout;

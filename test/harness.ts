@@ -29,6 +29,7 @@ export async function startHarness({
     jobsPerSecond: 5,
     env: (discord) => ({ EXPLORER_REQUESTS_PER_MINUTE: "6000", ...env(discord) }),
   });
+  place.discord.limits.channelMs = 500;
   await place.start();
   return place;
 }

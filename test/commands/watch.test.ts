@@ -250,7 +250,7 @@ describe("/watch", () => {
         .filter((each) => /Your alerts will arrive/.test(textOf(each)));
     const before = promises().length;
     // Discord allows five messages in five seconds, so that most of the promises are late, and so are the answers.
-    harness.discord.limits.enforced = true;
+    Object.assign(harness.discord.limits, { enforced: true, channelMs: 5_000 });
     const answers = await Promise.all(
       Array.from({ length: 45 }, (_, at) =>
         driver.answered(driver.type(here, "/watch price", { when: "below", value: `0.0${10 + at}` }), 30_000),

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PERMISSION } from "../../../sandbox/discord/permissions.js";
 import type { Channel, Message, User } from "../../../sandbox/discord/world.js";
 import type { VoteRequest } from "../../../sandbox/explorer/model.js";
-import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
+import { DAY, HOUR, MINUTE, SECOND } from "../../../src/util/units.js";
 import { type Harness, startHarness, textOf } from "../../harness.js";
 
 describe("missing votes", () => {
@@ -43,7 +43,8 @@ describe("missing votes", () => {
   const direct = (user: User) => world().directChannel(user);
 
   beforeAll(async () => {
-    harness = await startHarness({ env: () => ({ GOVERNANCE_POLL_SECONDS: "1" }) });
+    // The directory, which reads once a minute, reads every three seconds.
+    harness = await startHarness({ env: () => ({ GOVERNANCE_POLL_SECONDS: "1", SANDBOX_HURRY: "20" }) });
     const { guild } = harness.discord;
     channel = world().addChannel({ type: 0, guild_id: guild.id, name: "votes" });
     roleId = world().addRole(guild, "Grove", 0n, { mentionable: true }).id;
@@ -193,8 +194,11 @@ describe("missing votes", () => {
     harness.pass(7 * HOUR);
     expect((await until(second, /left to vote: Motion for the second/)).pings).toContain("@ana");
     ledger().closeVoteRequest(later, "Rejected");
+    await expect.poll(async () => textOf(await ask("/subscribe list"))).toContain("paused");
     channel.permission_overwrites.splice(channel.permission_overwrites.indexOf(closed), 1);
     expect(textOf(await ask("/subscribe resume", { channel: channel.id }))).toContain("Resumed");
+    // What waited is looked at every eight seconds.
+    await harness.pass(8 * SECOND);
     world().refusals.length = 0;
     await ask("/subscribe remove", { channel: second.id });
   });
