@@ -10,7 +10,7 @@ const silences = async (scenario: Scenario, forMs: number) =>
     kind === "silent" || kind === "many" ? [(at - START) / HOUR] : [],
   );
 
-describe("a validator that dies", () => {
+describe.concurrent("a validator that dies", () => {
   it("is reported although the explorer cannot answer a later page of the list", async () => {
     const told = await silences(
       {
@@ -44,7 +44,7 @@ describe("a validator that dies", () => {
   });
 });
 
-it("a group that is still silent is told without the members that report again in the same poll", async () => {
+it.concurrent("a group that is still silent is told without the members that report again in the same poll", async () => {
   // The first one is told again at the second reading after six hours.
   const lastOf = (number: number) => hourly(number, DEATH);
   const watched = [3, 4, 5].toSorted((a, b) => lastOf(a) - lastOf(b));
@@ -65,7 +65,7 @@ it("a group that is still silent is told without the members that report again i
   expect(worse?.members).toHaveLength(2);
 });
 
-describe("validators that are well", () => {
+describe.concurrent("validators that are well", () => {
   const quick = regular(10 * MINUTE);
   const slow = regular(65 * MINUTE);
   const change = START + 4 * HOUR;
@@ -115,9 +115,9 @@ describe("validators that are well", () => {
   });
 });
 
-it.each([
+it.concurrent.each([
   ["has reported for the first time", 0, undefined],
-  ["may have reported before, because the explorer could not be read", 5 * HOUR, true],
+  ["may have reported before, because the explorer could not be read", 2 * HOUR, true],
 ])("tells that a validator is back that %s", async (_, unreadMs, isBackEarlier) => {
   const back = START + 8 * HOUR;
   let clock = START;
@@ -139,7 +139,7 @@ it.each([
   ]);
 });
 
-it("tells of low traffic beside watched validators whose report times are wrong", async () => {
+it.concurrent("tells of low traffic beside watched validators whose report times are wrong", async () => {
   const events = await play(
     {
       validators: 1_000,
@@ -152,7 +152,7 @@ it("tells of low traffic beside watched validators whose report times are wrong"
   expect(events.map(({ kind }) => kind)).toEqual(["traffic"]);
 });
 
-describe("validators that report", () => {
+describe.concurrent("validators that report", () => {
   const watched = Array.from({ length: 15 }, (_, number) => number);
 
   it("are not silent after the whole network stood still for hours, updates included", async () => {
