@@ -1,26 +1,21 @@
-import { afterEach, expect, it } from "vitest";
+import { it } from "vitest";
 import { openRedisAddress } from "../../sandbox/redis-pair.js";
 import { freePort, startRedis } from "../../sandbox/redis-process.js";
 import { makeStack } from "../../sandbox/stack.js";
 import { connectRedis } from "../../src/storage/redis.js";
 import { withTimeout } from "../../src/util/timeouts.js";
-import { type Harness, quiet, SMALL } from "../harness.js";
+import { quiet, SMALL } from "../harness.js";
 import { describeWithRedis } from "../needs.js";
 
 describeWithRedis("a failover of Redis", () => {
-  let harness: Harness | undefined;
-  const closing: (() => unknown)[] = [];
-  afterEach(async () => {
-    await harness?.close();
-    await Promise.all(closing.splice(0).map((close) => close()));
-  });
-
-  it("makes the bot unready while the address leads to a replica, and loses or repeats no announcement", async () => {
+  it.concurrent("makes the bot unready while the address leads to a replica, and loses or repeats no announcement", async ({
+    expect,
+    onTestFinished,
+  }) => {
     const [old, next] = [await startRedis(), await startRedis()];
     const address = await openRedisAddress(old);
-    closing.push(address.close, old.close, next.close);
     const healthPort = await freePort();
-    harness = await makeStack({
+    const harness = await makeStack({
       explorer: { size: SMALL, lively: false },
       env: ({ channels }) => ({
         REDIS_URL: address.url,
@@ -28,6 +23,10 @@ describeWithRedis("a failover of Redis", () => {
         GOVERNANCE_CHANNEL_ID: channels.governance.id,
         GOVERNANCE_POLL_SECONDS: "1",
       }),
+    });
+    onTestFinished(async () => {
+      await harness.close();
+      await Promise.all([address.close(), old.close(), next.close()]);
     });
     await harness.start();
     const { discord, explorer } = harness;
@@ -57,12 +56,16 @@ describeWithRedis("a failover of Redis", () => {
     expect(log).toContain("Redis is usable again");
   });
 
-  it("leads to a new connection if the old primary no longer answers", async () => {
+  it.concurrent("leads to a new connection if the old primary no longer answers", async ({
+    expect,
+    onTestFinished,
+  }) => {
     const [old, next] = [await startRedis(), await startRedis()];
     const address = await openRedisAddress(old);
-    closing.push(address.close, old.close, next.close);
     const redis = connectRedis(address.url, quiet);
-    closing.push(redis.close);
+    onTestFinished(async () => {
+      await Promise.all([address.close(), old.close(), next.close(), redis.close()]);
+    });
     await expect.poll(() => redis.usable()).toBe(true);
     old.freeze();
     address.leadTo(next);
