@@ -15,6 +15,7 @@ import { proposals, voteButtons } from "./proposals.js";
 import { createSettings } from "./settings.js";
 import { createSetup, createSetupButtons } from "./setup/index.js";
 import { createSubscribe } from "./subscribe/index.js";
+import { createListButtons } from "./subscribe/list.js";
 import { createSubscriptionButtons } from "./subscribe/menu.js";
 import { token } from "./token.js";
 import { transfers } from "./transfers.js";
@@ -28,6 +29,7 @@ export const createButtons = (feeds: readonly FeedModule[]): readonly ButtonHand
   ...feeds.flatMap(({ buttons = [] }) => buttons),
   ...voteButtons,
   ...createSetupButtons(feeds.map(({ definition }) => definition)),
+  ...createListButtons(feeds.map(({ definition }) => definition)),
   ...createSubscriptionButtons(feeds.map(({ definition }) => definition)),
   ...createWatchButtons(feeds.map(({ definition }) => definition)),
 ];

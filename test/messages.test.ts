@@ -82,8 +82,7 @@ const NOT_SHOWN: readonly string[] = [
   "Only people who can manage the server can respond to this al",
   "Only people with the pinged role, or who can manage the serv",
   "Pick a channel, and try again.",
-  "Several things have that name. Paste a full id instead.",
-  "Several things have that name. Pick one of the suggestions a",
+  "That matches several: …. …",
   "That channel isn't in this server. Pick one that is.",
   "That doesn't look like an id. Copy all of it, and try again.",
   "That role no longer exists. Pick another.",
@@ -213,7 +212,6 @@ const RARE: readonly string[] = [
   "usually votes … after the quorum date",
   "… of them have ended since.",
   "… … not sorted by kind yet: I'm still reading what ….",
-  "…, page … of …: use \\`page\\` to see another",
   "…and … more. Press “All vote requests” to see them.",
   "…and … more. Press “Newest validators” to see them.",
 

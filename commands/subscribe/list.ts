@@ -1,10 +1,14 @@
 import type { ChatInputCommandInteraction } from "discord.js";
+import * as z from "zod";
 import type { Health, Subscription } from "../../src/delivery/collections.js";
 import type { FeedDefinition } from "../../src/delivery/feed.js";
+import { type ButtonHandler, handlerOf } from "../../src/discord/buttons.js";
 import { NETWORK_OPTION } from "../../src/discord/command.js";
 import type { MessagePayload } from "../../src/discord/message.js";
 import { say, serverOf } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
+import { type ButtonParameters, buttonAddress, defineButton } from "../../src/screens/addresses.js";
+import type { Link } from "../../src/screens/view.js";
 import type { OwnedSubscription } from "../../src/subscribe/editor.js";
 import { countedWords, join, type Markdown, md, timestamp } from "../../src/text/markdown.js";
 import { present } from "../../src/util/present.js";
@@ -12,6 +16,7 @@ import { subscriptionMenu } from "./menu.js";
 import {
   described,
   headline,
+  managedServer,
   OPERATORS_OWN,
   type SubscribeServices,
   serverSubscriptions,
@@ -79,18 +84,36 @@ async function readLines(
   return (await Promise.all(readingLines)).flat();
 }
 
-/** Handles `/subscribe list`: shows one page of the server's subscriptions and their health. */
-export async function listSubscriptions(
-  interaction: ChatInputCommandInteraction,
+/** Shows another page of /subscribe list. */
+const pageButton = defineButton("sub-list", {
+  page: z.coerce.number().int().min(1).default(1),
+  /** The network in the command's option. */
+  network: z.string().max(12).optional(),
+});
+
+/** Returns the buttons that lead to the pages before and after one. */
+function pageLinks(page: number, pages: number, network: string | undefined): readonly Link[] {
+  const to = (other: number) => buttonAddress(pageButton, { page: other, ...(network && { network }) });
+  return present([
+    page > 1 && { label: "Previous page", emoji: "◀️", to: to(page - 1) },
+    page < pages && { label: "Next page", emoji: "▶️", to: to(page + 1) },
+  ]);
+}
+
+/** Shows one page of a server's subscriptions and their health. @param wantedNetwork all networks without one */
+async function subscriptionList(
+  guildId: string,
   services: SubscribeServices,
+  { page: wantedPage, network: wantedNetwork }: ButtonParameters<typeof pageButton>,
 ): Promise<MessagePayload> {
   const { networks, feeds } = services;
-  const wantedNetwork = interaction.options.getString(NETWORK_OPTION);
-  const listedOnes = await serverSubscriptions(serverOf(interaction), services);
-  const ownSubscriptions = listedOnes.filter(({ of }) => wantedNetwork === null || of.id === wantedNetwork);
-  // Without a network option, the list covers all networks.
-  const shownBy = wantedNetwork === null ? networks.served[0] : services;
-  const readTimes = await readLines(wantedNetwork === null ? networks.served : [services], feeds);
+  const wanted = networks.served.find(({ id }) => wantedNetwork !== undefined && id === wantedNetwork);
+  const listedOnes = await serverSubscriptions(guildId, services);
+  const ownSubscriptions = listedOnes.filter(
+    ({ of }) => wantedNetwork === undefined || of.id === wantedNetwork,
+  );
+  const shownBy = wanted ?? networks.served[0];
+  const readTimes = await readLines(wantedNetwork === undefined ? networks.served : present([wanted]), feeds);
   if (ownSubscriptions.length === 0) {
     const commands = join(
       feeds.map(({ name }) => md`\`/subscribe ${name}\``),
@@ -99,21 +122,40 @@ export async function listSubscriptions(
     return say(shownBy, md`No subscriptions`, [md`Set one up with ${commands}.`, ...readTimes], "neutral");
   }
   const pages = Math.ceil(ownSubscriptions.length / PER_PAGE);
-  const page = Math.min(interaction.options.getInteger(PAGE_OPTION) ?? 1, pages);
+  const page = Math.min(wantedPage, pages);
   const shownOnes = ownSubscriptions.slice((page - 1) * PER_PAGE, page * PER_PAGE);
   const entries = await Promise.all(shownOnes.map((each) => entryOf(each, services, shownBy.label)));
-  const extent =
-    pages > 1
-      ? [
-          md`-# ${countedWords(ownSubscriptions.length, "subscription")}, page ${page} of ${pages}: use \`page\` to see another`,
-        ]
-      : [];
   return shownBy.renderer.message({
     title: md`Subscriptions`,
     tone: "neutral",
     // The page line comes first, because Discord's limit cuts a long list at its end.
-    body: [...extent, ...entries.flat(), ...readTimes],
+    body: present([
+      pages > 1 && md`-# ${countedWords(ownSubscriptions.length, "subscription")}, page ${page} of ${pages}`,
+      ...entries.flat(),
+      ...readTimes,
+    ]),
     menus: [await subscriptionMenu(shownOnes, shownBy)],
+    links: pageLinks(page, pages, wantedNetwork),
     readings: [],
   });
 }
+
+/** Handles `/subscribe list`. */
+export const listSubscriptions = (
+  interaction: ChatInputCommandInteraction,
+  services: SubscribeServices,
+): Promise<MessagePayload> =>
+  subscriptionList(serverOf(interaction), services, {
+    page: interaction.options.getInteger(PAGE_OPTION) ?? 1,
+    network: interaction.options.getString(NETWORK_OPTION) ?? undefined,
+  });
+
+/** Creates the handler of the buttons for other pages. */
+export const createListButtons = (feeds: readonly FeedDefinition[]): readonly ButtonHandler<Network>[] => [
+  handlerOf({
+    button: pageButton,
+    audience: "owner",
+    handle: async (parameters, click, services: Network) =>
+      subscriptionList(managedServer(click), { ...services, feeds }, parameters),
+  }),
+];

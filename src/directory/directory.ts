@@ -168,8 +168,15 @@ function removeName(byName: List["byName"], { name }: NamedEntry, index: number)
 function namedIn({ entries, byId, byName }: List, text: string, typed: string): readonly NamedEntry[] {
   const exactEntry = entries[byId.get(text) ?? byId.get(typed) ?? -1];
   if (exactEntry) return [exactEntry];
-  // NFKC turns "…" into three dots. Few people paste a shortened id, so a linear search is enough.
-  if (typed.includes("...")) return entries.filter(({ id }) => folded(shortId(id)) === typed);
+  // Few people paste a part of an id, so a linear search is enough.
+  if (/^1220[0-9a-f]{64}$/.test(typed)) return entries.filter(({ id }) => id.endsWith(`::${typed}`));
+  // NFKC turns "…" into three dots.
+  if (typed.includes("...")) {
+    const wanted = typed.replaceAll("`", "");
+    return entries.filter(({ id, name }) =>
+      [shortId(id), fingerprint(id), `${name} ${fingerprint(id)}`].some((each) => folded(each) === wanted),
+    );
+  }
   return withName({ entries, byName }, typed);
 }
 

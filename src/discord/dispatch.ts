@@ -39,7 +39,7 @@ import {
   type ReadingCommand,
 } from "./command.js";
 import { DISCORD, explain, hasCode, isTooLate, kindOf } from "./errors.js";
-import { answersOf, type FormAnswers, withAnswers } from "./forms.js";
+import { answersOf, type FormAnswers, tryAgainRow, withAnswers } from "./forms.js";
 import { commandHelp } from "./help.js";
 import type { Links } from "./links.js";
 import { toContent } from "./mentions.js";
@@ -156,7 +156,11 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     const explained = (error: unknown) => {
       outcome = kindOf(error);
       const ending = handlerLabel === undefined ? "" : `\n-# ${escapeText(handlerLabel)}`;
-      return toContent(explain(error, log, interaction.id), commandPaths(), ending);
+      const content = toContent(explain(error, log, interaction.id), commandPaths(), ending);
+      // Discord's apps do not send the same choice of a menu twice, so that the dialog could not be opened again there.
+      const isToCorrect =
+        error instanceof PersonError && interaction.isModalSubmit() && drafts.has(draftKey(interaction));
+      return isToCorrect ? { content, components: [tryAgainRow(interaction.customId)] } : { content };
     };
     await answerInteraction(interaction, target, answerWork, explained, ageOf(interaction));
     return outcome;
@@ -175,7 +179,9 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     if (!screen) throw new PersonError(OTHER_VERSION);
     if (given.id !== undefined) given.id = (await links.readChoice(given.id)) ?? given.id;
     const wholeId = given.id === undefined ? "" : typedId(given.id);
-    const isName = given.id !== undefined && !isWholeId(wholeId);
+    // A party's fingerprint alone is looked up like a name.
+    const isPart = ["validator", "party", "rewards"].includes(screen) && !wholeId.includes("::");
+    const isName = given.id !== undefined && (isPart || !isWholeId(wholeId));
     if (isWholeId(wholeId)) given.id = wholeId;
     const screenAddress = (isName && namedAddress(screen, given.id ?? "")) || parseAddress(screen, given);
     if (!screenAddress || !isScreen(screenAddress))

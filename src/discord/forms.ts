@@ -1,5 +1,13 @@
 import { LabelBuilder, ModalBuilder } from "@discordjs/builders";
-import { type ChannelType, ComponentType, type ModalSubmitInteraction, TextInputStyle } from "discord.js";
+import {
+  type APIActionRowComponent,
+  type APIButtonComponent,
+  ButtonStyle,
+  type ChannelType,
+  ComponentType,
+  type ModalSubmitInteraction,
+  TextInputStyle,
+} from "discord.js";
 import { clean, cut } from "../text/plain.js";
 import { digest } from "../util/digest.js";
 import { LIMITS } from "./limits.js";
@@ -177,4 +185,18 @@ export const withAnswers = (form: Form, answers: FormAnswers): Form => ({
       }
     }
   }),
+});
+
+/** Returns a row with the button that opens a refused dialog again. @param customId of the dialog */
+export const tryAgainRow = (customId: string): APIActionRowComponent<APIButtonComponent> => ({
+  type: ComponentType.ActionRow,
+  components: [
+    {
+      type: ComponentType.Button,
+      style: ButtonStyle.Secondary,
+      custom_id: customId,
+      label: "Try again",
+      emoji: { name: "✏️" },
+    },
+  ],
 });

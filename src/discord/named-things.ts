@@ -1,6 +1,7 @@
-import { type Directory, folded, type Kind, type Match } from "../directory/directory.js";
+import { type Directory, entryLabel, folded, type Kind, type Match } from "../directory/directory.js";
 import { KIND_WORDS, MIN_SEARCHED } from "../screens/lookup.js";
 import { isWholeId, typedId } from "../text/ids.js";
+import { escapeText } from "../text/markdown.js";
 import { PersonError } from "../util/person-error.js";
 import type { Links } from "./links.js";
 
@@ -10,6 +11,13 @@ export interface NameServices {
   readonly links: Pick<Links, "readChoice" | "choiceValue">;
 }
 
+/** True for the fingerprint of a party without its hint, which is no whole id. An update's id looks the same. */
+const isBareFingerprint = (id: string, kinds: readonly Kind[]): boolean =>
+  /^1220[0-9a-f]{64}$/.test(id) && kinds.some((kind) => kind === "validator" || kind === "party");
+
+/** Number of matches that are named in an error message, and the maximum length of each name. */
+const MAX_NAMED = 3;
+const MAX_NAME = 80;
 /** Number of matches among which a part of a name is looked for. */
 const MAX_MATCHES = 25;
 
@@ -35,19 +43,20 @@ export async function readThing(
   hasSuggestions = true,
 ): Promise<string> {
   const id = typedId((await links.readChoice(typed)) ?? typed);
-  if (isWholeId(id)) return id;
+  if (isWholeId(id) && !isBareFingerprint(id, kinds)) return id;
   const [kind = "validator"] = kinds;
   const kindName = KIND_WORDS[kind];
   const namedMatches = directory.named(kinds, id);
   // The name of a thing that is not listed must not stand for another one with a similar id.
   const [only, ...others] = namedMatches.length > 0 ? namedMatches : partlyNamed(directory, kinds, id);
   if (only && others.length === 0) return only.entry.id;
-  if (only)
-    throw new PersonError(
-      hasSuggestions
-        ? "Several things have that name. Pick one of the suggestions as you type."
-        : "Several things have that name. Paste a full id instead.",
-    );
+  if (only) {
+    const names = [only, ...others].map(({ entry }) => entryLabel(entry, MAX_NAME));
+    const more = names.length > MAX_NAMED ? [`and ${names.length - MAX_NAMED} more`] : [];
+    const listed = escapeText([...names.slice(0, MAX_NAMED), ...more].join("; "));
+    const remedy = hasSuggestions ? "Pick one of the suggestions as you type." : "Paste a full id instead.";
+    throw new PersonError(`That matches several: ${listed}. ${remedy}`);
+  }
   const remedy = hasSuggestions ? "Pick one of the suggestions as you type" : "Check the spelling";
   throw new PersonError(
     directory.readAt(kind) === undefined

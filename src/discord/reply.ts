@@ -1,4 +1,6 @@
 import {
+  type APIActionRowComponent,
+  type APIComponentInMessageActionRow,
   type ButtonInteraction,
   type ChatInputCommandInteraction,
   DiscordAPIError,
@@ -21,6 +23,12 @@ export type Answerable =
 
 /** Destination of an answer: a new public or private message, or the message that was clicked. */
 export type AnswerTarget = "public" | "private" | "update";
+
+/** A sentence about an error, with buttons that help. */
+export interface Sentence {
+  readonly content: string;
+  readonly components?: APIActionRowComponent<APIComponentInMessageActionRow>[];
+}
 
 /** Age of an interaction at which an unfinished answer is deferred, in ms. Discord wants the first response within 3 s. */
 const DEFER_AFTER_MS = 1_500;
@@ -81,8 +89,8 @@ async function sendReply(
 }
 
 /** Sends one sentence to the person in private. A clicked message stays unchanged. */
-async function sayPrivately(interaction: Answerable, target: AnswerTarget, content: string): Promise<void> {
-  const sentence = { content, allowedMentions: { parse: [] } };
+async function sayPrivately(interaction: Answerable, target: AnswerTarget, said: Sentence): Promise<void> {
+  const sentence = { ...said, allowedMentions: { parse: [] } };
   if (!interaction.deferred) {
     await sendDespiteBreaks(() => interaction.reply({ ...sentence, flags: MessageFlags.Ephemeral }));
   } else if (target === "private") {
@@ -103,7 +111,7 @@ export async function answerInteraction(
   interaction: Answerable,
   target: AnswerTarget,
   work: Promise<MessagePayload>,
-  explain: (error: unknown) => string,
+  explain: (error: unknown) => Sentence,
   ageMs: number,
 ): Promise<void> {
   const settled = settle(work);

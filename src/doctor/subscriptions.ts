@@ -2,8 +2,10 @@ import { type REST, Routes } from "discord.js";
 import type { Subscription } from "../delivery/collections.js";
 import { needsOf } from "../delivery/feed.js";
 import type { Subscriptions } from "../delivery/subscriptions.js";
+import type { ChannelPlace } from "../discord/permissions.js";
 import { lackedIn, readPlace } from "../discord/places.js";
 import { feeds } from "../feeds/index.js";
+import { addTo } from "../util/groups.js";
 import { PersonError } from "../util/person-error.js";
 import type { Me } from "./discord.js";
 import { type Finding, fail, pass, wordsOf } from "./finding.js";
@@ -14,54 +16,72 @@ function neededBy(subscription: Subscription) {
   return feed ? needsOf(subscription, feed.definition) : [];
 }
 
-/** Checks that the bot has the permissions that each subscription needs in its channel. */
+interface NetworkSubscriptions {
+  readonly name: string | undefined;
+  readonly subscriptions: Subscriptions;
+}
+
+/** Returns the subscriptions of channels by network and channel. A private watch has no channel in a server. */
+async function byChannel({ subscriptions }: NetworkSubscriptions) {
+  const channels = new Map<string, Subscription[]>();
+  for (const each of await subscriptions.all())
+    if (each.userId === null) addTo(channels, each.channelId, each);
+  return channels;
+}
+
+/** Returns the permissions that the bot lacks in a channel for any of its subscriptions. */
+async function lackedFor(rest: REST, me: Me, place: ChannelPlace, all: readonly Subscription[]) {
+  const lacking = new Set<string>();
+  for (const roleId of new Set(all.map((each) => each.roleId))) {
+    const own = all.filter((each) => each.roleId === roleId);
+    const thread = own.some((each) => each.thread);
+    const needs = [...new Set(own.flatMap(neededBy))];
+    for (const each of await lackedIn(rest, me.id, place, { roleId, thread, needs })) lacking.add(each);
+  }
+  return [...lacking];
+}
+
+/** Checks that the bot has the permissions that the subscriptions of each channel need. */
 export async function* checkSubscriptions(
   rest: REST,
   me: Me,
-  networks: readonly { readonly name: string | undefined; readonly subscriptions: Subscriptions }[],
+  networks: readonly NetworkSubscriptions[],
 ): AsyncGenerator<Finding> {
-  const allSubscriptions = await Promise.all(
-    networks.map(async ({ name, subscriptions }) =>
-      (await subscriptions.all())
-        // A private watch has no channel in a server.
-        .filter(({ userId }) => userId === null)
-        .map((subscription) => ({ name, subscription, subscriptions })),
-    ),
-  ).then((each) => each.flat());
-  if (allSubscriptions.length === 0) yield pass("Subscriptions", "none yet. Add one with `/subscribe`");
-  for (const { name: network, subscription, subscriptions } of allSubscriptions) {
-    const { channelId: id, guildId, roleId, thread } = subscription;
-    const checkName = network === undefined ? `Channel ${id}` : `Channel ${id}, ${network}`;
-    try {
-      const guild = guildId ?? ((await rest.get(Routes.channel(id))) as { guild_id?: string }).guild_id ?? "";
-      const channelPlace = await readPlace(rest, guild, id);
-      const lacking = await lackedIn(rest, me.id, channelPlace, {
-        roleId,
-        thread,
-        needs: neededBy(subscription),
-      });
-      const name = `${"name" in channelPlace.channel ? `#${channelPlace.channel.name}` : id} in ${channelPlace.guild.name}`;
-      const { paused, error } = await subscriptions.health(id);
-      if (lacking.length > 0)
-        yield fail(
-          checkName,
-          `${name}: the bot lacks ${lacking.join(", ")}`,
-          "Grant it in the channel's settings, then `/subscribe resume`.",
-        );
-      else if (paused)
-        yield fail(
-          checkName,
-          `${name}: paused${error ? ` (${error})` : ""}`,
-          "Resume it with `/subscribe resume` there.",
-        );
-      else yield pass(checkName, name);
-    } catch (error) {
-      const problemWords = error instanceof PersonError ? "the bot cannot see it" : wordsOf(error);
-      const variable = subscriptions.variableOf(subscription);
-      const fix = variable
-        ? `Set ${variable} to a channel of a server that the bot is in, and grant it View Channel there.`
-        : "Grant View Channel there, or end it with `/subscribe remove`.";
-      yield fail(checkName, problemWords, fix);
+  let count = 0;
+  for (const { name: network, subscriptions } of networks)
+    for (const [id, all] of await byChannel({ name: network, subscriptions })) {
+      count += 1;
+      const checkName = network === undefined ? `Channel ${id}` : `Channel ${id}, ${network}`;
+      const [first] = all;
+      try {
+        const guild =
+          first?.guildId ?? ((await rest.get(Routes.channel(id))) as { guild_id?: string }).guild_id ?? "";
+        const place = await readPlace(rest, guild, id);
+        const lacking = await lackedFor(rest, me, place, all);
+        const channelName = `${"name" in place.channel ? `#${place.channel.name}` : id} in ${place.guild.name}`;
+        const name = all.length > 1 ? `${channelName} (${all.length} subscriptions)` : channelName;
+        const { paused, error } = await subscriptions.health(id);
+        if (lacking.length > 0)
+          yield fail(
+            checkName,
+            `${name}: the bot lacks ${lacking.join(", ")}`,
+            "Grant it in the channel's settings, then `/subscribe resume`.",
+          );
+        else if (paused)
+          yield fail(
+            checkName,
+            `${name}: paused${error ? ` (${error})` : ""}`,
+            "Resume it with `/subscribe resume` there.",
+          );
+        else yield pass(checkName, name);
+      } catch (error) {
+        const problemWords = error instanceof PersonError ? "the bot cannot see it" : wordsOf(error);
+        const variable = all.map((each) => subscriptions.variableOf(each)).find(Boolean);
+        const fix = variable
+          ? `Set ${variable} to a channel of a server that the bot is in, and grant it View Channel there.`
+          : "Grant View Channel there, or end it with `/subscribe remove`.";
+        yield fail(checkName, problemWords, fix);
+      }
     }
-  }
+  if (count === 0) yield pass("Subscriptions", "none yet. Add one with `/subscribe`");
 }

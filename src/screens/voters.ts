@@ -98,8 +98,8 @@ export const voters: Screen<"voters"> = async ({ page }, { explorer, names }) =>
 function castWhen(castAt: number | null, voteBefore: number | null): Markdown {
   if (castAt === null || voteBefore === null) return md``;
   return castAt <= voteBefore
-    ? md` · ${roughly(voteBefore - castAt)} before the quorum date`
-    : md` · ${timestamp(castAt, "f")}`;
+    ? md` · voted ${roughly(voteBefore - castAt)} before the quorum date`
+    : md` · voted ${timestamp(castAt, "f")}`;
 }
 
 function ballotLine({ request, accept, isMissed, castAt }: Ballot, names: Names): Markdown {

@@ -253,7 +253,7 @@ function openDatabase(
     const code = codeOf(error);
     if (/SQLITE_BUSY|SQLITE_LOCKED/.test(code))
       throw new StateError(
-        `${path} is in use by another process. Only one bot can use it. To run several, set REDIS_URL`,
+        `${path} is in use by another process. Stop that one first, or set REDIS_URL to run several bots`,
       );
     if (isDamage(code)) throw new StateError(damaged(path, code));
     if (isFullDisk(code))

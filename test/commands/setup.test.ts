@@ -98,6 +98,9 @@ describe("/setup", () => {
     expect(unknown.content).toMatch(
       /“Nobody at all”: Can't find a validator .* Check the spelling, or paste its full id/,
     );
+    const again = await driver().open(olga(), unknown, "Try again");
+    const [subjects] = again.dialog.components.filter(({ component }) => component.custom_id === "subjects");
+    expect(subjects?.component.value).toBe("Nobody at all");
     const many = Array.from({ length: 26 }, (_, at) => `v${at}`).join(",");
     expect((await add(overview, "Validator", { subjects: many })).content).toContain("The maximum is 25.");
     expect((await add(overview, "Price", { value: "cheap" })).content).toContain("Type a price in USD");

@@ -209,6 +209,10 @@ describe("/subscribe", () => {
     expect(refused[0]?.content).toMatch(/<\/subscribe remove:\d+> first/);
     const first = textOf(await ask("list"));
     const second = textOf(await ask("list", { page: 2 }));
+    const { driver, people, channels } = harness.discord;
+    const owner = { user: people.owner, channel: channels.general };
+    const pressed = await driver.click(owner, await ask("list"), "Next page");
+    expect(textOf(pressed)).toMatch(/page 2 of 2/);
     expect(first).toMatch(/1[01] subscriptions, page 1 of 2/);
     const listed = [...`${first}${second}`.matchAll(/<#(\d+)>/g)].map(([, id]) => id);
     expect(new Set(listed).size).toBe(listed.length);

@@ -199,6 +199,13 @@ describe("a newcomer exploring the ledger", () => {
     const unknown = await driver().ask(somebody(), "/lookup", { id: "certainly nothing" });
     expect(unknown.content).toMatch(/^Can't find that/);
     expect(unknown.visibleTo).toBeDefined();
+    const [, fingerprint = ""] = validator.split("::");
+    const shown = `${ledger.validators[7]?.party.name} ${fingerprint.slice(0, 6)}…${fingerprint.slice(-4)}`;
+    for (const typed of [fingerprint, fingerprint.toUpperCase(), shown])
+      expect(
+        textOf(await driver().ask(somebody(), "/validator show", { validator: typed })),
+        typed,
+      ).toContain(validator);
     const event = update?.events[0]?.eventId ?? "";
     const opened = await driver().ask(somebody(), "/update show", { update: event });
     expect(textOf(opened)).toContain(update?.updateId ?? "none");

@@ -33,7 +33,7 @@ describe("what a person typed as a validator", () => {
   it.each([
     // The explorer may no longer list it, and another one's id contains the same words.
     ["a name that only resembles another one's id", "Node 7", /Can't find a validator with that name/],
-    ["a part of several names", "Birch", /Several things have that name/],
+    ["a part of several names", "Birch", /That matches several: Birch Custody.*; Birch Labs.*\. Pick one/],
     // With fewer than three characters, the only match is a coincidence.
     ["too short a part of one name", "la", /Can't find a validator with that name/],
     ["nothing that is known", "Zircon", /Can't find a validator with that name/],
