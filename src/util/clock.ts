@@ -29,7 +29,7 @@ const LATE_MS = 2 * MINUTE;
 export const isTimely = (askedAt: number, now: number): boolean => Math.abs(now - askedAt) <= LATE_MS;
 
 /** A time further in the future than this is from a wrong clock, in ms. */
-const CLOCK_ERROR_MS = 5 * MINUTE;
+export const CLOCK_ERROR_MS = 5 * MINUTE;
 
 /**
  * Returns the time of a past event, epoch ms. A time in the future cannot be right: it becomes null, or `now` if it is only

@@ -18,7 +18,7 @@ import { digest } from "../../util/digest.js";
 import { lazy } from "../../util/single-flight.js";
 import type { TrackedVoteRequest } from "./collections.js";
 import type { GovernanceEvent } from "./events.js";
-import { remindersFor } from "./reminders.js";
+import { believedReminders, remindersFor } from "./reminders.js";
 import type { ReadFindings, TrackedVoteRequests } from "./requests.js";
 import { type GovernanceTopic, topics } from "./topics.js";
 import { neededForTracked, tallyOf, toVoteRequest, trackedStanding } from "./tracking.js";
@@ -182,9 +182,12 @@ export function createPendingChecks({ explorer, requests, superValidators, names
     async checkReminders(subscribed: readonly Subscription[]): Promise<ReadFindings> {
       const learntRequests = new Map<string, TrackedVoteRequest>();
       const events: GovernanceEvent[] = [];
-      for (const [key, request] of await requests.all()) {
+      for (const [key, known] of await requests.all()) {
         // There are hundreds of closed requests, and thousands of subscriptions.
-        if (request.phase !== "open") continue;
+        if (known.phase !== "open") continue;
+        const reminded = believedReminders(known.reminded, now());
+        const request = reminded === known.reminded ? known : { ...known, reminded: [...reminded] };
+        if (request !== known) learntRequests.set(key, request);
         const dueReminders = remindersFor(request, subscribed, now());
         if (dueReminders.done.length === 0) continue;
         const standing = trackedStanding(request, await neededForTracked(request, superValidators), now());

@@ -1,6 +1,6 @@
 import type { Subscription } from "../../delivery/collections.js";
 import { type Standing, windowOf } from "../../ledger/vote-phase.js";
-import { believed } from "../../util/clock.js";
+import { believed, CLOCK_ERROR_MS } from "../../util/clock.js";
 import { perObject } from "../../util/per-object.js";
 import { DAY, MINUTE } from "../../util/units.js";
 import type { TrackedVoteRequest } from "./collections.js";
@@ -67,6 +67,12 @@ export function dueReminders(
     .filter((each) => !known.reminded.includes(each))
     .sort(byUrgency);
 }
+
+/** Returns the reminders that were sent, without those of a clock that was ahead: they are due later, and are sent again then. */
+export const believedReminders = (reminded: readonly string[], now: number): readonly string[] => {
+  const isPast = (id: string) => deadlineOf(id) - beforeOf(id) <= now + CLOCK_ERROR_MS;
+  return reminded.every(isPast) ? reminded : reminded.filter(isPast);
+};
 
 interface SharedReminders {
   /** Times before a deadline, in ms. */

@@ -1,5 +1,6 @@
 import type { Rounds } from "../../ledger/rounds.js";
 import type { UpgradeDecision, UpgradeSchedule } from "../../ledger/upgrades.js";
+import { CLOCK_ERROR_MS } from "../../util/clock.js";
 import { digest } from "../../util/digest.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import type { Standstill, Upgrade } from "./collections.js";
@@ -80,11 +81,16 @@ function remind(
   known: Upgrade,
   now: number,
 ): { readonly next: Upgrade; readonly news?: UpgradeEvent } {
-  const { upgradeAt, freezeAt, told } = known;
+  const { upgradeAt, freezeAt } = known;
   const due = dueSteps(known, now);
+  // Reminders that a clock sent that was ahead are sent again when they are due.
+  const early = STEPS.filter((step) => timeOfStep(step, known) - BEFORE_MS[step] > now + CLOCK_ERROR_MS);
+  const earlyKeys = keysOf(early, known);
+  const told = known.told.filter((key) => !earlyKeys.includes(key));
   const step = due.at(-1);
   const missing = keysOf(due, known).filter((key) => !told.includes(key));
-  if (step === undefined || missing.length === 0) return { next: known };
+  if (step === undefined || missing.length === 0)
+    return { next: told.length === known.told.length ? known : { ...known, told } };
   const isNew = missing.includes(reminderKey(step, known)) && now < upgradeAt + LATE_MS;
   const isShown = step === "upgrade";
   return {

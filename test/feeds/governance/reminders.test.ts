@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { reminderId } from "../../../src/feeds/governance/events.js";
-import { remindersFor } from "../../../src/feeds/governance/reminders.js";
+import { believedReminders, remindersFor } from "../../../src/feeds/governance/reminders.js";
 import { DAY, HOUR } from "../../../src/util/units.js";
 import { NOW, subscribed, tracked } from "../../spec/vote-requests.js";
 
@@ -16,6 +16,12 @@ const remind = (next: number) =>
     since: null,
     next: { name: "quorum by", at: next },
   });
+
+it("reminders of a clock that was ahead are sent again when they are due", () => {
+  const [sent, early] = [reminderId(quorumBy, 2 * DAY), reminderId(quorumBy, HOUR)];
+  expect(believedReminders([sent, early], NOW)).toEqual([sent]);
+  expect(believedReminders([sent, early], quorumBy - HOUR)).toEqual([sent, early]);
+});
 
 it("a reminder of the decision is not sent while the quorum is missing, and counts as done", () => {
   const done = [reminderId(decidedOn, 2 * DAY)];

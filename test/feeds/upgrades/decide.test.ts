@@ -113,6 +113,18 @@ describe("an upgrade", () => {
       ["-100: scheduled"],
     ],
     [
+      "has its reminders although a clock was ahead for a moment",
+      [
+        [-100, A],
+        [9, A],
+        [-99, A],
+        [-26, A],
+        [-3, A],
+        [0, A],
+      ],
+      ["-100: scheduled", "-26: day before 0 h", "-3: hour before 0 h", "0: upgrade before 0 h"],
+    ],
+    [
       "that is moved between two reminders has both of them again",
       [
         [-100, A],
