@@ -15,7 +15,6 @@ import { compareVersions, isVersion, newestCredible, type VersionSurvey } from "
 import type { State } from "../../storage/state.js";
 import { ageOf } from "../../util/clock.js";
 import { filterInTurns, inPieces, yieldIfBusy } from "../../util/event-loop.js";
-import { present } from "../../util/present.js";
 import { MINUTE } from "../../util/units.js";
 import { type Alert, alertId, type ValidatorWatch } from "./collections.js";
 import { behindWhat, dueWarning, isListedAgain, judge, judgeVersion } from "./decide.js";
@@ -61,8 +60,8 @@ interface ValidatorWatchDeps extends GroupSource {
   readonly now: () => number;
 }
 
-/** Number of alerts that are deleted together. */
-const FORGOTTEN_PER_STEP = 100;
+/** Number of documents per commit. */
+const DOCUMENTS_PER_STEP = 100;
 
 /** Handles a validator that the explorer does not know. It is delisted if it is missing twice. */
 function judgeAbsence(poll: Poll, each: WatchedValidator): ValidatorWatch {
@@ -234,9 +233,9 @@ export function createValidatorWatch({
     const live = await filterInTurns(loaded.watched.values(), ({ isLive }) => isLive);
     const unlisted = await filterInTurns(loaded.watched.values(), ({ isUnlisted }) => isUnlisted);
     // Thousands of alerts may be forgotten at the same time. Each step is one commit.
-    for await (const ended of inPieces(endedAlerts, FORGOTTEN_PER_STEP))
+    for await (const ended of inPieces(endedAlerts, DOCUMENTS_PER_STEP))
       yield { ended, changed: ended.flatMap((id) => loaded.alerts.get(id)?.subject ?? []) };
-    for await (const writes of inPieces(oldWrites, FORGOTTEN_PER_STEP)) yield { writes };
+    for await (const writes of inPieces(oldWrites, DOCUMENTS_PER_STEP)) yield { writes };
     if (live.length + unlisted.length === 0) return "done";
     // Start with those that have not been read for the longest time, in case some cannot be read in this
     // poll.
@@ -315,12 +314,12 @@ export function createValidatorWatch({
     await dropUnwatchedMembers(poll);
     announceMany(poll);
 
+    // A network has up to a thousand validators, and documents become text when their write is made.
+    for await (const piece of inPieces(activity, DOCUMENTS_PER_STEP))
+      yield { writes: piece.map(([party, document]) => state.open(activities).put(party, document)) };
     const isNewRhythm = rhythm !== undefined && rhythm !== loaded.rhythm;
     yield {
-      writes: present([
-        isNewRhythm && state.open(rhythms).put(NETWORK_RHYTHM, rhythm),
-        ...[...activity].map(([party, document]) => state.open(activities).put(party, document)),
-      ]),
+      writes: isNewRhythm ? [state.open(rhythms).put(NETWORK_RHYTHM, rhythm)] : [],
       changed: answered(loaded),
     };
     yield* stepsOf(state, loaded, found);
