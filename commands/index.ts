@@ -3,9 +3,8 @@ import type { ButtonHandler } from "../src/discord/buttons.js";
 import type { Command } from "../src/discord/command.js";
 import type { NetworkChoices } from "../src/networks/choices.js";
 import type { Network } from "../src/networks/network.js";
-import { contract } from "./contract.js";
-import { event } from "./event.js";
 import { help } from "./help.js";
+import { contract, event, update } from "./ledger.js";
 import { lookup } from "./lookup.js";
 import { network } from "./network.js";
 import { type NetworkName, withNetwork } from "./network-option.js";
@@ -19,20 +18,22 @@ import { createListButtons } from "./subscribe/list.js";
 import { createSubscriptionButtons } from "./subscribe/menu.js";
 import { token } from "./token.js";
 import { transfers } from "./transfers.js";
-import { update } from "./update.js";
 import { validator } from "./validator.js";
 import { createWatchButtons } from "./watch/actions.js";
 import { createWatch } from "./watch/index.js";
 
 /** All buttons that do something other than opening a screen. */
-export const createButtons = (feeds: readonly FeedModule[]): readonly ButtonHandler<Network>[] => [
-  ...feeds.flatMap(({ buttons = [] }) => buttons),
-  ...voteButtons,
-  ...createSetupButtons(feeds.map(({ definition }) => definition)),
-  ...createListButtons(feeds.map(({ definition }) => definition)),
-  ...createSubscriptionButtons(feeds.map(({ definition }) => definition)),
-  ...createWatchButtons(feeds.map(({ definition }) => definition)),
-];
+export function createButtons(feeds: readonly FeedModule[]): readonly ButtonHandler<Network>[] {
+  const definitions = feeds.map(({ definition }) => definition);
+  return [
+    ...feeds.flatMap(({ buttons = [] }) => buttons),
+    ...voteButtons,
+    ...createSetupButtons(definitions),
+    ...createListButtons(definitions),
+    ...createSubscriptionButtons(definitions),
+    ...createWatchButtons(definitions),
+  ];
+}
 
 /**
  * Creates all slash commands. Registration, dispatch and help use this list.
@@ -52,24 +53,24 @@ export function createCommands(
   ];
 }
 
-const ofOneNetwork = (feeds: readonly FeedModule[], choices: NetworkChoices): readonly Command<Network>[] => [
-  price,
-  network,
-  validator,
-  party,
-  proposals,
-  transfers,
-  token,
-  contract,
-  event,
-  update,
-  lookup,
-  createSetup(feeds.map(({ definition }) => definition)),
-  createSubscribe(feeds.map(({ definition }) => definition)),
-  createWatch(
-    feeds.map(({ definition }) => definition),
-    choices,
-  ),
-  ...feeds.flatMap((feed) => feed.commands ?? []),
-  help,
-];
+function ofOneNetwork(feeds: readonly FeedModule[], choices: NetworkChoices): readonly Command<Network>[] {
+  const definitions = feeds.map(({ definition }) => definition);
+  return [
+    price,
+    network,
+    validator,
+    party,
+    proposals,
+    transfers,
+    token,
+    contract,
+    event,
+    update,
+    lookup,
+    createSetup(definitions),
+    createSubscribe(definitions),
+    createWatch(definitions, choices),
+    ...feeds.flatMap((feed) => feed.commands ?? []),
+    help,
+  ];
+}

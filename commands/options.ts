@@ -4,8 +4,7 @@ import {
   SlashCommandSubcommandBuilder,
 } from "@discordjs/builders";
 import { ApplicationIntegrationType, InteractionContextType } from "discord-api-types/v10";
-import { PRIVATE_OPTION, type ReadingCommand } from "../src/discord/command.js";
-import type { ScreenName } from "../src/screens/addresses.js";
+import { PRIVATE_OPTION } from "../src/discord/command.js";
 
 /** Creates the builder of a read-only command. It works in servers, in direct messages and as a user-installed app. */
 export const readingCommand = (name: string, description: string): SlashCommandBuilder =>
@@ -70,26 +69,3 @@ export function withPrivate<Builder extends Optionable>(builder: Builder): Build
   );
   return builder;
 }
-
-interface ListAndShow {
-  readonly description: string;
-  readonly list: string;
-  readonly show: string;
-  /** Description of the option that holds the id. */
-  readonly id: string;
-  readonly opens: { readonly list: ScreenName; readonly show: ScreenName };
-}
-
-/** Creates a command with two subcommands: `list` shows things by age, `show` shows one of them. */
-export const listAndShow = (
-  name: string,
-  { description, list, show, id, opens }: ListAndShow,
-): ReadingCommand => ({
-  definition: readingCommand(name, description)
-    .addSubcommand(withPrivate(withOrder(subcommand("list", list))))
-    .addSubcommand(withPrivate(withId(subcommand("show", show), name, id, false)))
-    .toJSON(),
-  group: "Ledger",
-  opens: { ...opens },
-  idOption: name,
-});

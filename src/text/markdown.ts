@@ -203,18 +203,6 @@ export function signedPercent(percent: number): string {
 export const countedWords = (count: number, one: string, several = `${one}s`): string =>
   `${grouped(count)} ${count === 1 ? one : several}`;
 
-/** Formats a change with its direction: "▲ 0.3", "▼ 2", "▲ under 0.01". Zero is "unchanged". */
-export function changeWords(
-  decimal: string,
-  maxFraction: number,
-  format: (decimal: string, digits: number) => string = grouped,
-): string {
-  if (isZero(decimal)) return "unchanged";
-  const isDown = decimal.startsWith("-");
-  const size = format(decimal.replace(/^-/, ""), maxFraction);
-  return `${isDown ? "▼" : "▲"} ${size}`;
-}
-
 const BYTES = [
   ["GB", 1e9],
   ["MB", 1e6],

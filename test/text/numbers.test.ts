@@ -1,15 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { withCoin } from "../../src/text/coin.js";
-import {
-  aboutUsd,
-  bytes,
-  changeWords,
-  coins,
-  countedWords,
-  fixed,
-  grouped,
-  share,
-} from "../../src/text/markdown.js";
+import { aboutUsd, bytes, coins, countedWords, fixed, grouped, share } from "../../src/text/markdown.js";
 
 describe("a number", () => {
   it.each<[string | number | null, number, string]>([
@@ -36,20 +27,6 @@ describe("a number", () => {
     expect(withCoin(coins("0.00004", 2).toString(), "CC")).toBe("under 0.01 CC");
     expect(withCoin(coins("0", 2).toString(), "TC")).toBe("0 TC");
     expect(coins(null).toString()).toBe("unknown");
-  });
-});
-
-describe("a change", () => {
-  it.each([
-    ["0.3018", "▲ 0.3018"],
-    ["-0.3018", "▼ 0.3018"],
-    ["0", "unchanged"],
-    ["-0.00", "unchanged"],
-    ["0.00000001", "▲ under 0.0001"],
-    ["-0.00000001", "▼ under 0.0001"],
-    ["1e-20", "▲ under 0.0001"],
-  ])("shows %s as %s", (value, text) => {
-    expect(changeWords(value, 4)).toBe(text);
   });
 });
 

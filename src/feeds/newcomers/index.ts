@@ -9,7 +9,7 @@ import { NEWCOMERS } from "../../screens/validators.js";
 import { md, timestamp, withoutEscapes } from "../../text/markdown.js";
 import { digest } from "../../util/digest.js";
 import { knownValidators } from "./collections.js";
-import { createMessages, madeUp } from "./messages.js";
+import { joinedView, madeUp, newsOf } from "./messages.js";
 import { createNewcomersWatch, PROGRESS } from "./watch.js";
 
 /** Number of validators in a sample. */
@@ -31,10 +31,10 @@ const definition: FeedDefinition = {
   threads: false,
   tagName: /validator|newcomer|node/i,
 
-  async sample({ explorer, renderer }, _, mark) {
+  async sample({ explorer }, _, mark) {
     const newestValidators =
       (await ifAnswered(explorer.newValidators({ size: NEWCOMERS })))?.data.slice(0, SAMPLED) ?? [];
-    return createMessages(renderer).sample(newestValidators.length > 0 ? newestValidators : [madeUp], mark);
+    return joinedView(newestValidators.length > 0 ? newestValidators : [madeUp], mark);
   },
 
   standing: async () => [md`Validators that are already on the network aren't announced.`],
@@ -58,7 +58,6 @@ export const newcomers: FeedModule = {
   pollMs: ({ watchPollSeconds }) => watchPollSeconds * 1_000,
 
   create({ explorer, state, renderer, directory, now }) {
-    const messages = createMessages(renderer);
     const feed: Feed<NewcomersEvent> = {
       definition,
       readEvent: (json) => newcomersEventSchema.safeParse(json).data,
@@ -69,8 +68,8 @@ export const newcomers: FeedModule = {
       begins: () => true,
       wants: () => true,
       render: async ({ validators }, mark) => ({
-        payload: messages.joined(validators, mark),
-        title: withoutEscapes(messages.titleOf(validators)),
+        payload: renderer.message(joinedView(validators, mark)),
+        title: withoutEscapes(newsOf(validators)),
         revision: 0,
       }),
     };

@@ -1,4 +1,3 @@
-import type { MessagePayload, Renderer } from "../../discord/message.js";
 import { type ValidatorSummary, validatorSummary } from "../../explorer/schema/validators.js";
 import { address } from "../../screens/addresses.js";
 import { joinedRows, validatorMenu } from "../../screens/validators.js";
@@ -20,7 +19,7 @@ const nameOf = ({ validator, validatorName }: ValidatorSummary): string =>
   cut(validatorName ?? (validator === null ? "a validator" : hintOf(validator)), 60);
 
 /** Returns the news in one line: "🆕 2 validators joined: Fjord, Onyx". */
-function newsOf(validators: readonly ValidatorSummary[]): Markdown {
+export function newsOf(validators: readonly ValidatorSummary[]): Markdown {
   const [first] = validators;
   if (validators.length === 1 && first) return md`🆕 Validator joined: ${nameOf(first)}`;
   const moreCount = validators.length - MAX_NAMES;
@@ -32,26 +31,16 @@ function newsOf(validators: readonly ValidatorSummary[]): Markdown {
   return md`🆕 ${countedWords(validators.length, "validator")} joined: ${names}${moreWords}`;
 }
 
-/** Creates messages about validators that joined. */
-export function createMessages(renderer: Renderer) {
-  const viewOf = (validators: readonly ValidatorSummary[], mark: string): View => ({
-    tone: "good",
-    notification: newsOf(validators),
-    body: present([
-      ...joinedRows(validators.slice(0, MAX_ROWS)),
-      validators.length > MAX_ROWS &&
-        md`…and ${validators.length - MAX_ROWS} more. Press “Newest validators” to see them.`,
-    ]),
-    menus: [validatorMenu(validators)],
-    links: [{ label: "Newest validators", emoji: "🆕", to: address("newcomers", {}), mark }],
-    readings: [],
-  });
-
-  return {
-    titleOf: newsOf,
-    joined: (validators: readonly ValidatorSummary[], mark: string): MessagePayload =>
-      renderer.message(viewOf(validators, mark)),
-    /** Returns the message as a view. */
-    sample: viewOf,
-  };
-}
+/** Returns the message about validators that joined. */
+export const joinedView = (validators: readonly ValidatorSummary[], mark: string): View => ({
+  tone: "good",
+  notification: newsOf(validators),
+  body: present([
+    ...joinedRows(validators.slice(0, MAX_ROWS)),
+    validators.length > MAX_ROWS &&
+      md`…and ${validators.length - MAX_ROWS} more. Press “Newest validators” to see them.`,
+  ]),
+  menus: [validatorMenu(validators)],
+  links: [{ label: "Newest validators", emoji: "🆕", to: address("newcomers", {}), mark }],
+  readings: [],
+});

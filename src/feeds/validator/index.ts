@@ -30,7 +30,7 @@ import {
 import { newsView, silenceView } from "./messages.js";
 import { alertButtons } from "./respond.js";
 import { AUTOMATIC, chosenAfter, options, topics } from "./topics.js";
-import { createAlertViews, knownOf } from "./views.js";
+import { alertView, knownOf } from "./views.js";
 import { createValidatorWatch } from "./watch.js";
 
 /** Maximum number of names in the name of a group. */
@@ -218,7 +218,6 @@ const definition: FeedDefinition = {
 
 function createFeed({ state, renderer, names, directory, explorer, now }: FeedDeps): Feed<ValidatorEvent> {
   const deps = { state, names, explorer: explorer.for("background", { maxAgeMs: DAY }), now };
-  const views = createAlertViews(deps);
   /** Shown for an alert whose subscription was removed. */
   const closedView: View = {
     notification: md`⚪ Closed: no longer watched`,
@@ -227,7 +226,7 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
     readings: [],
   };
   const currentMessage = async (subject: string, mark: string, channelId: string) =>
-    renderer.message((await views.of(subject, channelId, mark)) ?? closedView);
+    renderer.message((await alertView(deps, subject, channelId, mark)) ?? closedView);
   const titleOf = async (subject: string, channelId: string): Promise<string> => {
     const alert = await state.open(alerts).get(alertId(channelId, subject));
     if (alert?.kind === "silent") return `Silent: ${names.called(alert.validator)}`;

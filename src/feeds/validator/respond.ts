@@ -1,7 +1,7 @@
 import { GuildMember } from "discord.js";
 import { deliveryId } from "../../delivery/collections.js";
 import type { FeedServices } from "../../delivery/module.js";
-import { SNOOZES, type Snooze } from "../../delivery/snoozes.js";
+import { SNOOZES } from "../../delivery/snoozes.js";
 import { covers } from "../../directory/groups.js";
 import { type ButtonHandler, handlerOf } from "../../discord/buttons.js";
 import { type Click, mayAnswer, type Press } from "../../discord/clicks.js";
@@ -13,7 +13,7 @@ import { DAY } from "../../util/units.js";
 import { acknowledgeButton, handBackButton, snoozeButton } from "./buttons.js";
 import { type Alert, type AlertResponse, alertId, alerts, responses, VALIDATOR_FEED } from "./collections.js";
 import { beginningOf, silenceOf } from "./events.js";
-import { createAlertViews } from "./views.js";
+import { alertView } from "./views.js";
 
 /** Returns the person who takes an alert, with their display name. */
 function takenBy({ user, member }: Click, at: number) {
@@ -21,67 +21,68 @@ function takenBy({ user, member }: Click, at: number) {
   return { by: user.id, at, name: cut(name, 60) };
 }
 
-/** Creates the actions of an alert's buttons: take it, give it back, or snooze it. */
-function createResponses(
-  { explorer, state, subscriptions, renderer, names, directory, rest }: FeedServices,
-  now: () => number,
-) {
-  const feed = VALIDATOR_FEED;
-  const views = createAlertViews({
-    state,
-    names,
-    explorer: explorer?.for("background", { maxAgeMs: DAY }),
-    now,
-  });
+/** Returns the alert that a button is about. @throws {PersonError} if it is not active any more */
+async function findAlert(click: Click, subject: string, { state, rest }: FeedServices): Promise<Alert> {
+  const { channelId } = click;
   const knownAlerts = state.open(alerts);
-  const answers = state.open(responses);
+  const ownAlert = channelId && (await knownAlerts.get(alertId(channelId, subject)));
+  if (ownAlert) return ownAlert;
+  for (const place of await withParent(rest, channelId)) {
+    const alert = await knownAlerts.get(alertId(place, subject));
+    if (alert) return alert;
+  }
+  throw new PersonError(
+    "This alert is no longer active: it's over, it was a test, or its subscription was removed.",
+  );
+}
 
-  const findAlert = async (click: Click, subject: string): Promise<Alert> => {
-    const { channelId } = click;
-    const ownAlert = channelId && (await knownAlerts.get(alertId(channelId, subject)));
-    if (ownAlert) return ownAlert;
-    for (const place of await withParent(rest, channelId)) {
-      const alert = await knownAlerts.get(alertId(place, subject));
-      if (alert) return alert;
-    }
-    throw new PersonError(
-      "This alert is no longer active: it's over, it was a test, or its subscription was removed.",
-    );
-  };
+/** @throws {PersonError} for a person who may not answer for the alert */
+async function checkAnswerer(
+  click: Click,
+  alert: Alert,
+  validator: string,
+  { subscriptions, directory }: FeedServices,
+): Promise<void> {
+  const { channelId } = alert;
+  const parties = alert.kind === "many" ? alert.members.map((each) => each.validator) : [validator];
+  const ownSubscriptions = await subscriptions.recipients({ channelId, feed: VALIDATOR_FEED, subject: null });
+  const concerned = ownSubscriptions.filter(({ subject }) =>
+    parties.some((party) => subject !== null && covers(subject, party, directory)),
+  );
+  if (concerned.length === 0) throw new PersonError("This alert's subscription was removed.");
+  if (concerned.some(({ userId }) => userId === click.user.id)) return;
+  const roles = [...new Set(concerned.flatMap(({ roleId }) => roleId ?? []))];
+  if (roles.some((roleId) => mayAnswer(click, roleId)) || mayAnswer(click, null)) return;
+  const holders = roles.map((roleId) => `<@&${roleId}>`).join(" or ");
+  throw new PersonError(
+    roles.length === 0
+      ? "Only people who can manage the server can respond to this alert."
+      : `Only people with ${holders}, or who can manage the server, can respond to this alert.`,
+  );
+}
 
-  /** @throws {PersonError} for a person who may not answer for the alert */
-  const check = async (click: Click, alert: Alert, validator: string) => {
-    const { channelId } = alert;
-    const parties = alert.kind === "many" ? alert.members.map((each) => each.validator) : [validator];
-    const ownSubscriptions = await subscriptions.recipients({ channelId, feed, subject: null });
-    const concerned = ownSubscriptions.filter(({ subject }) =>
-      parties.some((party) => subject !== null && covers(subject, party, directory)),
-    );
-    if (concerned.length === 0) throw new PersonError("This alert's subscription was removed.");
-    if (concerned.some(({ userId }) => userId === click.user.id)) return;
-    const roles = [...new Set(concerned.flatMap(({ roleId }) => roleId ?? []))];
-    if (roles.some((roleId) => mayAnswer(click, roleId)) || mayAnswer(click, null)) return;
-    const holders = roles.map((roleId) => `<@&${roleId}>`).join(" or ");
-    throw new PersonError(
-      roles.length === 0
-        ? "Only people who can manage the server can respond to this alert."
-        : `Only people with ${holders}, or who can manage the server, can respond to this alert.`,
-    );
-  };
+/** Buttons on the alert itself change the message for everyone. Buttons on later messages answer in private. */
+const audience = ({ query }: Press) => (query.split("&").includes("on=news") ? "person" : "everyone");
 
+/** The buttons under an alert: take it, hand it back, or snooze it. */
+export function alertButtons(now: () => number = Date.now): readonly ButtonHandler<FeedServices>[] {
   /**
    * Adds a person's response to the existing ones. If two people act at the same time, the first one counts.
+   * @param change returns `undefined` if nothing changes
    */
   const respond = async (
+    { id: validator, since }: { readonly id: string; readonly since: number },
     click: Click,
-    validator: string,
-    since: number,
+    services: FeedServices,
     change: (before: AlertResponse) => AlertResponse | undefined,
   ): Promise<MessagePayload> => {
+    const { explorer, state, renderer, names } = services;
     const subject = silenceOf(validator, since);
-    const alert = await findAlert(click, subject);
-    await check(click, alert, validator);
-    const id = alertId(alert.channelId, subject);
+    const alert = await findAlert(click, subject, services);
+    await checkAnswerer(click, alert, validator, services);
+    const { channelId } = alert;
+    const answers = state.open(responses);
+    const id = alertId(channelId, subject);
     for (;;) {
       const previousResponse = await answers.get(id);
       const nextResponse =
@@ -89,61 +90,47 @@ function createResponses(
       if (!nextResponse) break;
       if (await state.commit([answers.expect(id, previousResponse), answers.put(id, nextResponse)])) break;
     }
-    const mark = renderer.mark(deliveryId(feed, beginningOf(subject), alert.channelId));
-    const view = await views.of(subject, alert.channelId, mark);
+    const mark = renderer.mark(deliveryId(VALIDATOR_FEED, beginningOf(subject), channelId));
+    const deps = { state, names, explorer: explorer?.for("background", { maxAgeMs: DAY }), now };
+    const view = await alertView(deps, subject, channelId, mark);
     if (!view) throw new PersonError("This alert is over.");
     return renderer.message(view);
   };
 
-  return {
-    acknowledge: (validator: string, since: number, click: Click) =>
-      respond(click, validator, since, (before) =>
-        before.acknowledged
-          ? undefined
-          : { ...before, revision: before.revision + 1, acknowledged: takenBy(click, now()) },
-      ),
-    handBack: (validator: string, since: number, click: Click) =>
-      respond(click, validator, since, ({ acknowledged, ...before }) => {
-        if (!acknowledged) return undefined;
-        const { by } = acknowledged;
-        if (by !== click.user.id && !mayAnswer(click, null)) {
-          const taker = by === null ? "the person who took it" : `<@${by}>`;
-          throw new PersonError(`Only ${taker}, or someone who can manage the server, can hand it back.`);
-        }
-        return { ...before, revision: before.revision + 1 };
-      }),
-    snooze: (validator: string, since: number, span: Snooze | "back", click: Click) =>
-      respond(click, validator, since, (before) => {
-        const snoozedUntil = span === "back" ? null : now() + SNOOZES[span].ms;
-        const snoozed = { by: click.user.id, at: now(), until: snoozedUntil };
-        return { ...before, revision: before.revision + 1, snoozed };
-      }),
-  };
+  return [
+    handlerOf({
+      button: acknowledgeButton,
+      audience,
+      handle: (place, click, services: FeedServices) =>
+        respond(place, click, services, (before) =>
+          before.acknowledged
+            ? undefined
+            : { ...before, revision: before.revision + 1, acknowledged: takenBy(click, now()) },
+        ),
+    }),
+    handlerOf({
+      button: handBackButton,
+      audience,
+      handle: (place, click, services: FeedServices) =>
+        respond(place, click, services, ({ acknowledged, ...before }) => {
+          if (!acknowledged) return undefined;
+          const { by } = acknowledged;
+          if (by !== click.user.id && !mayAnswer(click, null)) {
+            const taker = by === null ? "the person who took it" : `<@${by}>`;
+            throw new PersonError(`Only ${taker}, or someone who can manage the server, can hand it back.`);
+          }
+          return { ...before, revision: before.revision + 1 };
+        }),
+    }),
+    handlerOf({
+      button: snoozeButton,
+      audience,
+      handle: ({ for: span, ...place }, click, services: FeedServices) =>
+        respond(place, click, services, (before) => {
+          const snoozedUntil = span === "back" ? null : now() + SNOOZES[span].ms;
+          const snoozed = { by: click.user.id, at: now(), until: snoozedUntil };
+          return { ...before, revision: before.revision + 1, snoozed };
+        }),
+    }),
+  ];
 }
-
-/**
- * Buttons on the alert itself change the message for everyone. Buttons on later messages answer in private.
- */
-const audience = ({ query }: Press) => (query.split("&").includes("on=news") ? "person" : "everyone");
-
-/** The buttons under an alert. */
-export const alertButtons = (now: () => number = Date.now): readonly ButtonHandler<FeedServices>[] => [
-  handlerOf({
-    button: acknowledgeButton,
-    audience,
-    handle: ({ id, since }, click, services: FeedServices) =>
-      createResponses(services, now).acknowledge(id, since, click),
-  }),
-  handlerOf({
-    button: handBackButton,
-    audience,
-    handle: ({ id, since }, click, services: FeedServices) =>
-      createResponses(services, now).handBack(id, since, click),
-  }),
-  handlerOf({
-    button: snoozeButton,
-    audience,
-    handle: ({ id, since, for: span }, click, services: FeedServices) =>
-      createResponses(services, now).snooze(id, since, span, click),
-  }),
-];

@@ -21,23 +21,18 @@ interface AlertDeps {
   readonly now: () => number;
 }
 
-/** Renders the current content of alerts, for the background and for buttons. */
-export interface AlertViews {
-  /** Returns an alert's current content. `undefined` if there is no such alert. */
-  of(subject: string, channelId: string, mark: string): Promise<View | undefined>;
-}
-
-/** Reads alerts and related data from the state. */
-export function createAlertViews(deps: AlertDeps): AlertViews {
-  return {
-    async of(subject, channelId, mark) {
-      const alert = await deps.state.open(alerts).get(alertId(channelId, subject));
-      if (!alert) return undefined;
-      const party = alert.kind === "silent" ? alert.validator : undefined;
-      const isOpen = alert.endedAt === undefined;
-      return viewOf(alert, await knownOf(deps, channelId, subject, party, isOpen), mark);
-    },
-  };
+/** Returns the current content of an alert, for the background and for buttons. `undefined` if there is no such alert. */
+export async function alertView(
+  deps: AlertDeps,
+  subject: string,
+  channelId: string,
+  mark: string,
+): Promise<View | undefined> {
+  const alert = await deps.state.open(alerts).get(alertId(channelId, subject));
+  if (!alert) return undefined;
+  const party = alert.kind === "silent" ? alert.validator : undefined;
+  const isOpen = alert.endedAt === undefined;
+  return viewOf(alert, await knownOf(deps, channelId, subject, party, isOpen), mark);
 }
 
 /**
