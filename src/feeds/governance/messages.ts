@@ -198,10 +198,12 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
   ): View => {
     const { request, needed } = snapshot;
     const standing = standingOf(request, needed, now());
-    const { phase } = standing;
+    const { phase, next } = standing;
     const isPast = phase === "ended" || phase === "expired";
+    // While the quorum is missing, its date comes first. A later one would count upwards.
+    const nearest = Math.min(deadline, next?.at ?? deadline);
     return {
-      notification: standingNews(request, phase, titleOf(request)) ?? reminderNews(snapshot, deadline, who),
+      notification: standingNews(request, phase, titleOf(request)) ?? reminderNews(snapshot, nearest, who),
       tone: phase === "ended" ? statusTone(request.status) : "warning",
       body: [
         ...(phase === "ended" ? endingNote(endingIn(request)) : standingNote(request, standing)),

@@ -115,9 +115,7 @@ export function remindersFor(
     // If several became due at once, only the latest of the nearer deadline is announced. Splice's forms set the decision a day after
     // the quorum date, so that two of the usual reminders are due together.
     const lastDue = dueNow.at(-1);
-    // While a nearer date matters, a reminder of a later one would count upwards.
-    const isNext = lastDue !== undefined && deadlineOf(lastDue) <= (standing?.next?.at ?? Infinity);
-    if (isNext) announcedReminders.add(lastDue);
+    if (lastDue) announcedReminders.add(lastDue);
   }
   return { done: [...done], announced: [...announcedReminders] };
 }

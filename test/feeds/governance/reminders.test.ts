@@ -1,31 +1,43 @@
 import { expect, it } from "vitest";
+import { createDirectory } from "../../../src/directory/directory.js";
+import { createNames } from "../../../src/directory/names.js";
+import { createRenderer } from "../../../src/discord/message.js";
 import { reminderId } from "../../../src/feeds/governance/events.js";
-import { believedReminders, remindersFor } from "../../../src/feeds/governance/reminders.js";
+import { createMessages } from "../../../src/feeds/governance/messages.js";
+import { believedReminders } from "../../../src/feeds/governance/reminders.js";
+import { toVoteRequest } from "../../../src/feeds/governance/tracking.js";
 import { DAY, HOUR } from "../../../src/util/units.js";
-import { NOW, subscribed, tracked } from "../../spec/vote-requests.js";
-
-const [quorumBy, decidedOn] = [NOW + DAY, NOW + 2.5 * DAY];
-const known = tracked(
-  { reminded: [reminderId(quorumBy, 2 * DAY)] },
-  { voteBefore: quorumBy, targetEffectiveAt: decidedOn },
-);
-const at = decidedOn - 2 * DAY;
-const remind = (next: number) =>
-  remindersFor(known, [subscribed({ before: [2 * DAY] })], at, {
-    phase: "voting",
-    since: null,
-    next: { name: "quorum by", at: next },
-  });
+import { newLinks, newState } from "../../harness.js";
+import { NOW, tracked } from "../../spec/vote-requests.js";
 
 it("reminders of a clock that was ahead are sent again when they are due", () => {
+  const quorumBy = NOW + DAY;
   const [sent, early] = [reminderId(quorumBy, 2 * DAY), reminderId(quorumBy, HOUR)];
   expect(believedReminders([sent, early], NOW)).toEqual([sent]);
   expect(believedReminders([sent, early], quorumBy - HOUR)).toEqual([sent, early]);
 });
 
-it("a reminder of the decision is not sent while the quorum is missing, and counts as done", () => {
-  const done = [reminderId(decidedOn, 2 * DAY)];
-  expect(remind(decidedOn)).toEqual({ done, announced: done });
-  expect(at).toBeLessThan(quorumBy - 11 * HOUR);
-  expect(remind(quorumBy)).toEqual({ done, announced: [] });
+it.each([
+  ["the quorum's date while the quorum is missing", 1, 0, "⏰ 11 h left to vote: A title (1 of 9 votes)"],
+  ["the decision's date once it is met", 9, 2, "⏰ 2 days left to vote: A title (9 yes votes, enough)"],
+])("a reminder of the decision names %s", async (_, yes, no, news) => {
+  const state = newState();
+  const names = createNames({
+    directory: createDirectory(),
+    explorer: {} as never,
+    state,
+    log: { warn() {} },
+  });
+  const messages = createMessages(createRenderer(newLinks()), names, () => NOW);
+  const deadline = NOW + 2 * DAY;
+  const request = toVoteRequest(
+    tracked(
+      { yes, no, pending: 13 - yes - no },
+      { voteBefore: NOW + 11 * HOUR, targetEffectiveAt: deadline },
+    ),
+  );
+  const snapshot = { request, needed: 9, revision: 1, isOver: false, missing: async () => null };
+  const { notification } = messages.reminderView({ snapshot, deadline, mark: "m" }, { lines: [] });
+  expect(String(notification)).toBe(news);
+  await state.close();
 });
