@@ -6,6 +6,9 @@ import { HOUR, MINUTE } from "../util/units.js";
  */
 export const USUAL_INTERVAL_MS = 65 * MINUTE;
 
+/** Age of the newest data above which the explorer counts as behind, in ms. */
+export const BEHIND_MS = 20 * MINUTE;
+
 /** Number of recent gaps whose median is the interval, so that a single outage does not change it. */
 export const MAX_GAPS = 5;
 const MIN_GAPS = 3;

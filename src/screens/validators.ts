@@ -6,14 +6,13 @@ import type { Page } from "../explorer/schema/page.js";
 import type { ValidatorSummary } from "../explorer/schema/validators.js";
 import type { Explorer, Reading } from "../explorer/service.js";
 import type { Interval } from "../ledger/network-rhythm.js";
-import { judgeReports, type ReportStanding } from "../ledger/rhythm.js";
+import { BEHIND_MS, judgeReports, type ReportStanding } from "../ledger/rhythm.js";
 import { compareVersions, isVersion, type VersionSurvey } from "../ledger/versions.js";
 import { fingerprint, shortId } from "../text/ids.js";
 import { columnCoins, type Markdown, md, timestamp, timestampWithAge } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { pastTime } from "../util/clock.js";
 import { perObject, rememberLast } from "../util/per-object.js";
-import { MINUTE } from "../util/units.js";
 import { address, type ParametersOf } from "./addresses.js";
 import {
   extent,
@@ -62,11 +61,6 @@ export function standingsAt(intervals: Intervals, asOf: number): Standings {
   known.set(asOf, standings);
   return standings;
 }
-
-/**
- * Maximum age of the explorer's newest report, in ms, on top of one reporting interval. If it is older, the explorer is behind.
- */
-const BEHIND_MS = 20 * MINUTE;
 
 export type ValidatorPage = Reading<Page<ValidatorSummary>>;
 

@@ -3,7 +3,7 @@ import { readPages } from "../../explorer/paging.js";
 import type { ValidatorSummary } from "../../explorer/schema/validators.js";
 import type { Explorer } from "../../explorer/service.js";
 import { readIntervals, readNetworkRhythm } from "../../ledger/network-rhythm.js";
-import { judgeReports, type ReportStanding, USUAL_INTERVAL_MS } from "../../ledger/rhythm.js";
+import { BEHIND_MS, judgeReports, type ReportStanding, USUAL_INTERVAL_MS } from "../../ledger/rhythm.js";
 import { isStillOrSettling, readRounds } from "../../ledger/rounds.js";
 import { surveyVersions } from "../../ledger/versions.js";
 import type { State } from "../../storage/state.js";
@@ -23,11 +23,6 @@ export const RECORD_MS = 10 * MINUTE;
 export const UNREAD_MS = HOUR;
 /** Time after which an event is deleted, in ms. Longer than the period of any digest, even a late one. */
 const KEPT_MS = 15 * DAY;
-/**
- * Maximum age of the newest report in addition to the interval, in ms. If it is older, the explorer is
- * behind, and a missing report does not mean that a validator is silent.
- */
-const BEHIND_MS = 20 * MINUTE;
 /** Id of the chronicle. */
 const NETWORK = "network";
 

@@ -93,7 +93,7 @@ export function manyAt(
 /** Share of active validators that makes a version the standard. */
 const MOST = 0.6;
 /** Time behind the standard version after which a validator is reported, in ms. */
-const BEHIND_MS = DAY;
+const OUTDATED_MS = DAY;
 
 /**
  * Returns the version that a validator should run, if enough active validators run it and this one is older.
@@ -122,7 +122,7 @@ export function judgeVersion(
   if (target === undefined) return { memory: toldFields };
   const behindSince = behind?.target === target ? Math.min(behind.since, now) : now;
   const memory = { ...toldFields, behind: { target, since: behindSince } };
-  const isDue = now - behindSince >= BEHIND_MS && toldVersion !== target;
+  const isDue = now - behindSince >= OUTDATED_MS && toldVersion !== target;
   return isDue ? { memory: { ...memory, toldVersion: target }, tell: target } : { memory };
 }
 

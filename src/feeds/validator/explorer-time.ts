@@ -1,11 +1,10 @@
 import { ExplorerError } from "../../explorer/errors.js";
 import type { Explorer, Reading } from "../../explorer/service.js";
 import type { NetworkRhythm } from "../../ledger/network-rhythm.js";
-import { isTimely } from "../../util/clock.js";
+import { BEHIND_MS } from "../../ledger/rhythm.js";
+import { ageOf, isTimely } from "../../util/clock.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 
-/** Age of the newest data above which the explorer counts as behind, in ms. */
-export const BEHIND_MS = 20 * MINUTE;
 /** Maximum age of the newest report for which no other evidence is needed, in ms. */
 const DOUBT_MS = 10 * MINUTE;
 /** A time further in the future than this comes from a wrong clock, in ms. */
@@ -44,8 +43,7 @@ export function createExplorerTime(explorer: Explorer, clock: () => number) {
 
   /** Returns an answer, or `undefined`. If an endpoint is withheld, this poll asks no further ones. */
   const askEndpoint = async <T>(name: TimeQuestion, now: number, read: () => Promise<Reading<T>>) => {
-    const withheldSince = withheldAt.get(name);
-    if (withheldSince !== undefined && now - withheldSince < WITHHELD_MS) return undefined;
+    if (ageOf(withheldAt.get(name) ?? 0, now) < WITHHELD_MS) return undefined;
     try {
       const { data, problem, fetchedAt } = await read();
       return problem || !isTimely(fetchedAt, clock()) ? undefined : data;

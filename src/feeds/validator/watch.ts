@@ -9,7 +9,13 @@ import {
   NETWORK_RHYTHM,
   rhythms,
 } from "../../ledger/network-rhythm.js";
-import { judgeReports, SHORT_PAUSE_MS, stoppedAfter, USUAL_INTERVAL_MS } from "../../ledger/rhythm.js";
+import {
+  BEHIND_MS,
+  judgeReports,
+  SHORT_PAUSE_MS,
+  stoppedAfter,
+  USUAL_INTERVAL_MS,
+} from "../../ledger/rhythm.js";
 import { isStillOrSettling, readRounds } from "../../ledger/rounds.js";
 import { compareVersions, isVersion, newestCredible, type VersionSurvey } from "../../ledger/versions.js";
 import type { State } from "../../storage/state.js";
@@ -18,7 +24,7 @@ import { filterInTurns, inPieces, yieldIfBusy } from "../../util/event-loop.js";
 import { MINUTE } from "../../util/units.js";
 import { type Alert, alertId, type ValidatorWatch } from "./collections.js";
 import { behindWhat, dueWarning, isListedAgain, judge, judgeVersion } from "./decide.js";
-import { BEHIND_MS, createExplorerTime } from "./explorer-time.js";
+import { createExplorerTime } from "./explorer-time.js";
 import { settleHold } from "./holds.js";
 import {
   finishedAlerts,
