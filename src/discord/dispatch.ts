@@ -157,7 +157,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
       outcome = kindOf(error);
       const ending = handlerLabel === undefined ? "" : `\n-# ${escapeText(handlerLabel)}`;
       const content = toContent(explain(error, log, interaction.id), commandPaths(), ending);
-      // Discord's apps do not send the same choice of a menu twice, so that the dialog could not be opened again there.
+      // So that the person need not look for the button or the menu again.
       const isToCorrect =
         error instanceof PersonError && interaction.isModalSubmit() && drafts.has(draftKey(interaction));
       return isToCorrect ? { content, components: [tryAgainRow(interaction.customId)] } : { content };

@@ -82,6 +82,12 @@ function createdId(answer: unknown): string {
   return parsed.data.id;
 }
 
+/** @throws {Error} if an answer is no JSON object, as from a proxy: the request may not have arrived */
+function checkAnswer(answer: unknown): void {
+  if (!z.record(z.string(), z.unknown()).safeParse(answer).success)
+    throw new Error("Discord's answer is no object");
+}
+
 /** Time until Discord archives a thread under an announcement, in minutes: a week. */
 const ARCHIVE_MINUTES = 10_080;
 
@@ -150,7 +156,7 @@ export async function openThread(
   title: string,
 ): Promise<void> {
   try {
-    createdId(
+    checkAnswer(
       await rest.post(Routes.threads(channelId, messageId), {
         body: { name: title, auto_archive_duration: ARCHIVE_MINUTES },
       }),
@@ -177,7 +183,7 @@ export async function setArchived(
 /** Publishes a message of an announcement channel to the channels that follow it. */
 export async function crosspost(rest: REST, channelId: string, messageId: string): Promise<void> {
   try {
-    createdId(await rest.post(Routes.channelMessageCrosspost(channelId, messageId)));
+    checkAnswer(await rest.post(Routes.channelMessageCrosspost(channelId, messageId)));
   } catch (error) {
     if (!hasCode(error, DISCORD.alreadyCrossposted)) throw error;
   }
@@ -197,7 +203,7 @@ export async function editMessage(
   const { embeds, components, attachments } = payload;
   const text =
     pings === undefined || payload.content === undefined ? {} : { content: textWith(pings, payload) };
-  createdId(
+  checkAnswer(
     await rest.patch(Routes.channelMessage(channelId, messageId), {
       body: { ...text, embeds, components, attachments, allowed_mentions: { parse: [] } },
     }),

@@ -24,14 +24,13 @@ const isUnread = (value: unknown): boolean =>
   value === null || (typeof value === "object" && Object.values(value ?? {}).every(isUnread));
 
 /**
- * True for an object with other fields than the documented ones, of which it has few or none that can be read, such as an error
- * message. Each field of an answer may be missing, so that the schema accepts it.
+ * True for an object in which no documented field could be read although it has others, such as an error message. Its `status` is that
+ * of the response. Each field of an answer may be missing, so that the schema accepts it.
  */
 function isAnotherThing({ shape }: z.ZodObject, json: unknown, data: unknown): boolean {
   const names = Object.keys(toRecord(json) ?? {});
-  const knownCount = names.filter((name) => Object.hasOwn(shape, name)).length;
-  const hasFew = 4 * knownCount < Object.keys(shape).length;
-  return (names.length === 0 || knownCount < names.length) && (hasFew || isUnread(data));
+  const hasOthers = names.length === 0 || names.some((name) => !Object.hasOwn(shape, name));
+  return hasOthers && isUnread({ ...toRecord(data), status: null });
 }
 
 /** Parses an endpoint's answer from a JSON body. @throws {ExplorerError} "unreadable" if it does not match the schema */
