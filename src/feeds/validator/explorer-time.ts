@@ -40,6 +40,8 @@ type TimeQuestion = "updates" | "dashboard";
 export function createExplorerTime(explorer: Explorer, clock: () => number) {
   const withheldAt = new Map<TimeQuestion, number>();
   let lastTime: ExplorerTime | undefined;
+  /** Time of the newest update or round that was seen, epoch ms. */
+  let provenAt = 0;
 
   /** Returns an answer, or `undefined`. If an endpoint is withheld, this poll asks no further ones. */
   const askEndpoint = async <T>(name: TimeQuestion, now: number, read: () => Promise<Reading<T>>) => {
@@ -75,16 +77,22 @@ export function createExplorerTime(explorer: Explorer, clock: () => number) {
     // Two withheld endpoints in a row look like a rejected API key. The next poll asks again.
     if (updates === "withheld") return lastTime ? { ...lastTime, round } : undecided;
     const updateAt = newestOf(updates?.content ?? [], now);
-    if (updateAt > 0) return currentTime(Math.max(updateAt, newestReportAt));
+    if (updateAt > 0) {
+      provenAt = updateAt;
+      return currentTime(Math.max(updateAt, newestReportAt));
+    }
 
     const answer = await askEndpoint("dashboard", now, () => explorer.dashboard({}));
     const latest = answer === "withheld" ? null : (answer?.latestRound ?? null);
     if (latest === null) return undecided;
     const seenRound = roundAfter(round, latest, now);
-    // A round that the bot has not seen to advance proves nothing, and what earlier data proved still holds.
-    const provenAt = Math.max(seenRound?.advancedAt ?? 0, lastTime?.asOf ?? 0);
+    const advancedAt = seenRound?.advancedAt ?? 0;
+    const asOf = Math.max(newestReportAt, advancedAt);
+    // A round that the bot has not seen to advance proves nothing, and an explorer that was up to date minutes ago is not behind.
+    provenAt = Math.max(provenAt, advancedAt);
     if (provenAt === 0) return { ...undecided, round: seenRound };
-    return { ...currentTime(Math.max(newestReportAt, Math.min(provenAt, now))), round: seenRound };
+    const latestAt = Math.max(asOf, Math.min(provenAt, now));
+    return { ...currentTime(asOf), isBehind: now - latestAt > BEHIND_MS, round: seenRound };
   };
 
   return async (...of: Parameters<typeof readOnce>): Promise<ExplorerTime> => {

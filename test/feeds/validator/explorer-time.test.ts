@@ -88,10 +88,9 @@ it("is undecided, and not behind, if the updates cannot be read once", async () 
     isBehind: false,
   });
   sandbox.injectFault({ kind: "html" }, { path: /updates$/ });
-  expect(await later(NOW - 27 * MINUTE, undefined, NOW)).toMatchObject({
-    asOf: NOW - MINUTE,
-    isBehind: false,
-  });
+  for (const pastMs of [0, 5 * MINUTE])
+    expect(await later(NOW - 27 * MINUTE, undefined, NOW + pastMs)).toMatchObject({ isBehind: false });
+  expect(await later(NOW - 27 * MINUTE, undefined, NOW + 20 * MINUTE)).toMatchObject({ isBehind: true });
 });
 
 it.each(cases)("is judged by %s", async (_, given, expected) => {
