@@ -128,7 +128,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     deps;
   const now = Date.now;
   const vitals = createVitals();
-  const self = { ...deps.self, waitingMs: (but?: string) => outbox.waitingMs(but) };
+  const self = { ...deps.self, waitingMs: (exceptFeed?: string) => outbox.waitingMs(exceptFeed) };
   const subscriptions = createSubscriptions(state, deps.environment);
   const feedDeps = {
     explorer,
@@ -257,7 +257,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   const jobs = [
     ...runningFeeds.flatMap(feedJobs),
     job(upkeep.run, UPKEEP_MS, "upkeep of messages"),
-    job(outbox.takeUpDrills, DRILLS_MS, "taking up of drills"),
+    job(outbox.pickUpDrills, DRILLS_MS, "pickup of drills"),
     job(createFarewells(context), UPKEEP_MS, "closing of messages"),
     job(() => samplePrice(newestOnly, state, now), SAMPLE_MS, "sample of the price"),
     job(readRounds, polls.watchPollSeconds * SECOND, "reading of the rounds"),

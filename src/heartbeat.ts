@@ -42,7 +42,7 @@ export function createHeartbeat({ url, stalled, log }: HeartbeatDeps): LeasedWor
     (reasons) => log.warn({ reasons }, "Heartbeat paused: background work is stalled"),
     () => log.info({}, "Heartbeat resumed"),
   );
-  const unheard = createNotice<string>(
+  const unreachableNotice = createNotice<string>(
     (reason) => log.warn({ reason }, "HEARTBEAT_URL cannot be called; retrying each minute"),
     () => log.info({}, "HEARTBEAT_URL can be called again"),
   );
@@ -59,9 +59,9 @@ export function createHeartbeat({ url, stalled, log }: HeartbeatDeps): LeasedWor
       // No retries within the minute. A Retry-After of hours would block the bot's shutdown.
       const response = await ky.get(url, { timeout: TIMEOUT_MS, retry: 0, signal: stopping.signal });
       await response.body?.cancel();
-      unheard.ends();
+      unreachableNotice.ends();
     } catch (error) {
-      if (!stopping.signal.aborted) unheard.begins(reasonOf(error));
+      if (!stopping.signal.aborted) unreachableNotice.begins(reasonOf(error));
     }
   };
   let job: Job | undefined;

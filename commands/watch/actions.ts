@@ -25,7 +25,7 @@ import {
   startWatch,
   titleOf,
   titleOfWatch,
-  toldOf,
+  topicList,
   type Watchable,
   watchableOf,
   watchables,
@@ -121,7 +121,7 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
       tone: "neutral",
       body: present([
         md`**${await titleOf(draft, services)}**`,
-        md`You'll get a DM for: ${toldOf(draft)}`,
+        md`You'll get a DM for: ${topicList(draft)}`,
         existing ? md`-# You already watch it. This changes your alerts.` : undefined,
       ]),
       menus: menuOf(watchable, offer.id, settings),

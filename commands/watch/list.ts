@@ -11,7 +11,7 @@ import {
   MAX_WATCHES,
   nothingListed,
   titleOfWatch,
-  toldOf,
+  topicList,
   type Watch,
   type Watchable,
   watchesOf,
@@ -57,7 +57,7 @@ async function linesOf(each: Watch, services: Network, shownLabel: string | unde
   const currentState = network && (await feed.nowOf?.(network, subscription));
   return [
     join([md`**${labelled(await titleOfWatch(each, services), each, shownLabel)}**`, pauseOf(each)], " · "),
-    md`${toldOf(each)}${currentState ? md` · ${currentState}` : md``}`,
+    md`${topicList(each)}${currentState ? md` · ${currentState}` : md``}`,
   ];
 }
 

@@ -93,7 +93,8 @@ export const titleOfWatch = (watch: Watch, { names, directory }: NameSources): P
   titleOf(watch, watch.network ?? { names, directory, state: watch.of.state });
 
 /** Describes the topics of a watch. */
-export const toldOf = ({ feed, subscription }: WatchedThing): string => toldBy(subscription, feed).join(", ");
+export const topicList = ({ feed, subscription }: WatchedThing): string =>
+  toldBy(subscription, feed).join(", ");
 
 /** Returns the default settings of a watch. */
 export const settingsFor = ({ feed, watch }: Watchable) => ({ ...defaultsOf(feed), ...watch.settings });
@@ -151,7 +152,7 @@ export async function startWatch(
     const madeWatch = { ...watchable, subscription };
     const messageLines = [
       md`**${await titleOf(madeWatch, services)}**`,
-      md`You'll get alerts for: ${toldOf(madeWatch)}`,
+      md`You'll get alerts for: ${topicList(madeWatch)}`,
       ...(await feed.standing(deps, subscription)),
       md`-# Pause or remove your watches in \`/watch list\`.`,
     ];

@@ -179,14 +179,14 @@ export const pendingDeliveries = defineCollection({
 export const bundledDeliveries = defineCollection({
   name: "bundles",
   schema: z.object({ fanOuts: z.array(fanOut) }),
-  lifetime: "until the outbox takes it up, usually within seconds",
+  lifetime: "until the outbox picks it up, usually within seconds",
 });
 
 /** Drills that the outbox has not picked up yet. */
 export const requestedDrills = defineCollection({
   name: "drills",
   schema: drill,
-  lifetime: "until the outbox takes it up, a second later",
+  lifetime: "until the outbox picks it up, a second later",
   owners: [ofSubscription],
 });
 

@@ -36,9 +36,9 @@ export interface SelfReport {
   commandsProblem?(): string | undefined;
   /**
    * Returns the waiting time of the oldest delivery that could be sent, in ms. 0 if none is waiting.
-   * @param but a feed to exclude
+   * @param exceptFeed a feed to exclude
    */
-  waitingMs(but?: string): Promise<number>;
+  waitingMs(exceptFeed?: string): Promise<number>;
 }
 
 /** Dependencies of a feed. Feeds are recreated for each lease. */

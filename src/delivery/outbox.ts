@@ -30,7 +30,7 @@ const AGAIN_MS = 250;
  */
 const MAX_CHANNELS = 200;
 /** Pause after a failed write to the state, in ms. */
-const STATE_REST_MS = 5_000;
+const STATE_PAUSE_MS = 5_000;
 /** Maximum age of a requested drill, in ms. */
 const MAX_DRILL_MS = 10 * MINUTE;
 
@@ -53,7 +53,7 @@ export interface Outbox {
     listeners: Listeners,
   ): Promise<{ readonly writes: readonly Write[]; readonly release: () => void }>;
   /** Picks up requested drills. */
-  takeUpDrills(): Promise<void>;
+  pickUpDrills(): Promise<void>;
   /** Reloads the stored deliveries. Called after a commit with an unknown result. */
   reread(): void;
   /** Schedules sending of due deliveries. */
@@ -62,9 +62,9 @@ export interface Outbox {
   idle(): boolean;
   /**
    * Returns the waiting time of the oldest delivery that could be sent, in ms. 0 if none is waiting.
-   * @param but a feed to exclude
+   * @param exceptFeed a feed to exclude
    */
-  waitingMs(but?: string): Promise<number>;
+  waitingMs(exceptFeed?: string): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -78,9 +78,9 @@ export function createOutbox(context: OutboxContext): Outbox {
   const serving = new Map<string, Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
   let soon: NodeJS.Timeout | undefined;
-  let orders = now();
+  let lastOrder = now();
   /** Time until which sending is paused (monotonic clock). */
-  let restUntil = 0;
+  let pausedUntil = 0;
 
   const feedOf = ({ feed: name, drill }: Pick<Delivery, "feed" | "drill">): Feed | undefined => {
     const feed = feeds.get(name);
@@ -100,7 +100,7 @@ export function createOutbox(context: OutboxContext): Outbox {
     const storedDeliveries: (readonly [id: string, delivery: Delivery])[] = [];
     for await (const each of outbox.entries()) storedDeliveries.push(each);
     for (const [id, delivery] of storedDeliveries.sort(([, a], [, b]) => a.order - b.order)) {
-      orders = Math.max(orders, delivery.order);
+      lastOrder = Math.max(lastOrder, delivery.order);
       const event = feedOf(delivery)?.readEvent(delivery.event);
       if (event === undefined)
         await outbox.setAside(id, delivery, `its feed "${delivery.feed}" cannot read its event`);
@@ -157,7 +157,7 @@ export function createOutbox(context: OutboxContext): Outbox {
 
   const startServing = async () => {
     clearTimeout(timer);
-    const remainingMs = restUntil - performance.now();
+    const remainingMs = pausedUntil - performance.now();
     if (remainingMs > 0) {
       timer = setTimeout(wake, remainingMs);
       return;
@@ -172,7 +172,7 @@ export function createOutbox(context: OutboxContext): Outbox {
         const channelWork = serve(channelId)
           .catch((err: unknown) => {
             if (err instanceof LeaseLost || stopping.signal.aborted) return;
-            if (err instanceof StateError) restUntil = performance.now() + STATE_REST_MS;
+            if (err instanceof StateError) pausedUntil = performance.now() + STATE_PAUSE_MS;
             // The store logs its own errors.
             else log.error({ err, channel: channelId }, "Deliveries to a channel failed; retrying");
           })
@@ -213,7 +213,7 @@ export function createOutbox(context: OutboxContext): Outbox {
     for (const [id, delivery] of deliveries) waitingDeliveries.hold(id, delivery);
     wake();
   };
-  const nextOrder = () => ++orders;
+  const nextOrder = () => ++lastOrder;
   /** The unpacking of bundles, one after another, because deliveries to a channel are sent in their order. */
   let unpacking: Promise<void> = Promise.resolve();
   const unpackAll = async (committed: readonly Bundle[]) => {
@@ -240,7 +240,7 @@ export function createOutbox(context: OutboxContext): Outbox {
         },
       };
     },
-    async takeUpDrills() {
+    async pickUpDrills() {
       await loadWaiting();
       for (const [id, { at, ...drill }] of await state.open(requestedDrills).list()) {
         const drillFields = { ...drill, event: feedOf({ ...drill, drill: true })?.readEvent(drill.event) };
@@ -270,10 +270,10 @@ export function createOutbox(context: OutboxContext): Outbox {
     reread,
     wake,
     idle: () => serving.size === 0,
-    async waitingMs(but) {
+    async waitingMs(exceptFeed) {
       let oldestMs = 0;
       for (const { feed, channelId, at, drill } of (await loadWaiting()).first()) {
-        const waitedMs = drill || feed === but ? 0 : ageOf(at, now());
+        const waitedMs = drill || feed === exceptFeed ? 0 : ageOf(at, now());
         // Most deliveries are sent at once, so this lookup is rare.
         if (
           waitedMs > oldestMs &&

@@ -43,7 +43,7 @@ export interface Upkeep {
 interface Chore {
   readonly channelId: string;
   /** True if the subject has ended. The final state is the most important one. */
-  readonly final: boolean;
+  readonly isFinal: boolean;
   readonly work: () => Promise<void>;
 }
 
@@ -151,28 +151,28 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
   /** Times at which messages are checked next (epoch ms), by message. Edits take turns by channel. */
   const dueTimes = new Map<string, number>();
   /** Messages by open subject, and the subjects that have ended. */
-  const live = new Map<string, Set<string>>();
+  const idsBySubject = new Map<string, Set<string>>();
   const endedSubjects = new Set<string>();
   /** Subjects that have changed since the last run. One may have thousands of messages, and change with each of many commits. */
-  const touched = new Set<string>();
-  let looksAtAll = true;
-  let lookedAt = 0;
+  const changedSubjects = new Set<string>();
+  let needsFullScan = true;
+  let fullScanAt = 0;
 
   const checkSoon = (name: string) => {
-    for (const id of live.get(name) ?? []) dueTimes.set(id, 0);
+    for (const id of idsBySubject.get(name) ?? []) dueTimes.set(id, 0);
   };
 
   /** Indexes a message by its subject, so that a new revision finds it. */
   const follow = (id: string, { feed, subject }: Announced, state: SubjectState | undefined) => {
     const name = `${feed}/${subject}`;
     if (state && state.endedAt !== null) {
-      if (touched.has(name)) checkSoon(name);
-      live.delete(name);
+      if (changedSubjects.has(name)) checkSoon(name);
+      idsBySubject.delete(name);
       endedSubjects.add(name);
       return;
     }
-    const ids = live.get(name) ?? new Set();
-    live.set(name, ids.add(id));
+    const ids = idsBySubject.get(name) ?? new Set();
+    idsBySubject.set(name, ids.add(id));
   };
 
   /**
@@ -190,7 +190,7 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
     const isEditable = document.revision !== undefined;
     if (isEditable && upkeepStep.kind !== "forget" && upkeepStep.kind !== "retire")
       follow(id, document, subject);
-    const final = isEditable && subject?.endedAt != null;
+    const isFinal = isEditable && subject?.endedAt != null;
     switch (upkeepStep.kind) {
       case "none":
         return undefined;
@@ -199,11 +199,11 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
       case "wait":
         return upkeepStep.until;
       case "follow-up":
-        return { channelId, final, work: () => followUp(id, document, lasting) };
+        return { channelId, isFinal, work: () => followUp(id, document, lasting) };
       case "retire":
-        return lasting && { channelId, final: true, work: () => retire(id, document, lasting) };
+        return lasting && { channelId, isFinal: true, work: () => retire(id, document, lasting) };
       case "edit":
-        return lasting && subject && { channelId, final, work: () => edit(id, document, lasting, subject) };
+        return lasting && subject && { channelId, isFinal, work: () => edit(id, document, lasting, subject) };
     }
   };
 
@@ -213,25 +213,25 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
    */
   async function* due(): AsyncIterable<readonly [id: string, document: Announced]> {
     let isDone = false;
-    if (looksAtAll || ageOf(lookedAt, now()) > DAY) {
+    if (needsFullScan || ageOf(fullScanAt, now()) > DAY) {
       // Reset this before reading, because messages that are recorded or changed meanwhile may be missing
       // from the result.
-      looksAtAll = false;
-      touched.clear();
+      needsFullScan = false;
+      changedSubjects.clear();
       dueTimes.clear();
-      live.clear();
+      idsBySubject.clear();
       endedSubjects.clear();
       try {
         yield* announced.entries();
-        lookedAt = now();
+        fullScanAt = now();
         isDone = true;
       } finally {
-        if (!isDone) looksAtAll = true;
+        if (!isDone) needsFullScan = true;
       }
       return;
     }
-    for (const name of touched) checkSoon(name);
-    touched.clear();
+    for (const name of changedSubjects) checkSoon(name);
+    changedSubjects.clear();
     const ids = [...dueTimes].filter(([, at]) => at <= now()).map(([id]) => id);
     for (const id of ids) dueTimes.delete(id);
     try {
@@ -252,12 +252,12 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
 
   return {
     touch(feed, subjects) {
-      if (!subjects) looksAtAll = true;
+      if (!subjects) needsFullScan = true;
       for (const subject of subjects ?? []) {
         const name = `${feed}/${subject}`;
         // An ended subject has changed, but its messages are no longer indexed.
-        if (endedSubjects.has(name)) looksAtAll = true;
-        touched.add(name);
+        if (endedSubjects.has(name)) needsFullScan = true;
+        changedSubjects.add(name);
       }
     },
     note(ids) {
@@ -283,14 +283,14 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
           chores.set(chore.channelId, channelChores.set(id, chore));
         }
       }
-      const finals = (own: ReadonlyMap<string, Chore>) =>
-        [...own.values()].sort((a, b) => Number(b.final) - Number(a.final));
+      const finalFirst = (own: ReadonlyMap<string, Chore>) =>
+        [...own.values()].sort((a, b) => Number(b.isFinal) - Number(a.isFinal));
       const channels = [...chores.values()];
       const failures: unknown[] = [];
       const serve = async () => {
         for (let channelChores = channels.shift(); channelChores; channelChores = channels.shift())
           try {
-            for (const { work } of finals(channelChores)) {
+            for (const { work } of finalFirst(channelChores)) {
               // Edits that wait for their turn would keep this process from competing for the lease again.
               if (lease.validUntil() <= now()) return;
               await work();

@@ -118,7 +118,7 @@ async function registerCommands(options: RegistrationDeps): Promise<ReadonlyMap<
   const everywhere = Routes.applicationCommands(applicationId);
   const inGuild = (id: string) => Routes.applicationGuildCommands(applicationId, id);
 
-  const bringTo = async (route: `/${string}`, wanted: readonly CommandDefinition[], scope: string) => {
+  const putCommands = async (route: `/${string}`, wanted: readonly CommandDefinition[], scope: string) => {
     const currentCommands = commandsIn(await rest.get(route));
     if (isRegistered(wanted, currentCommands)) return idsOf(currentCommands);
     const registeredCommands = commandsIn(await rest.put(route, { body: wanted }));
@@ -132,16 +132,16 @@ async function registerCommands(options: RegistrationDeps): Promise<ReadonlyMap<
   const inspectedGuilds = guildIds.length <= MAX_OTHER_GUILDS ? guildIds : [];
   const otherGuilds = new Set(present([lastRegistration?.guildId, ...inspectedGuilds]));
   let ids: ReadonlyMap<string, string>;
-  if (guildId === undefined) ids = await bringTo(everywhere, definitions, "everywhere");
+  if (guildId === undefined) ids = await putCommands(everywhere, definitions, "everywhere");
   else {
     otherGuilds.delete(guildId);
-    ids = await bringTo(inGuild(guildId), definitions.map(forGuild), guildId);
-    await bringTo(everywhere, [], "everywhere");
+    ids = await putCommands(inGuild(guildId), definitions.map(forGuild), guildId);
+    await putCommands(everywhere, [], "everywhere");
   }
   let isLeftOver = false;
   await Promise.all(
     [...otherGuilds].map((id) =>
-      bringTo(inGuild(id), [], id).catch((err: unknown) => {
+      putCommands(inGuild(id), [], id).catch((err: unknown) => {
         const hasLeft = hasCode(err, DISCORD.missingAccess) || hasCode(err, DISCORD.unknownGuild);
         isLeftOver ||= id === lastRegistration?.guildId && !hasLeft;
         log.debug({ err, guild: id }, "A server's commands could not be read");
@@ -167,7 +167,7 @@ async function registerCommands(options: RegistrationDeps): Promise<ReadonlyMap<
  * True if a retry may succeed. Discord always answers malformed commands the same way. A bot that is not in its server yet, or a
  * proxy that answers 403, may work later.
  */
-const mayPass = (error: unknown): boolean => !hasCode(error, DISCORD.invalidForm);
+const mayRetry = (error: unknown): boolean => !hasCode(error, DISCORD.invalidForm);
 
 /** Returns what keeps the bot from registering the commands. */
 const obstacleIn = (error: unknown, guildId: string | undefined): string =>
@@ -214,7 +214,7 @@ export function keepRegistering(
       failureNotice.ends();
       return true;
     } catch (err) {
-      if (!mayPass(err)) {
+      if (!mayRetry(err)) {
         log.error({ err }, "Discord refused the commands; the registered ones stay in use");
         isSettled = true;
         problem = "Discord refused them. The log says why. Look for a new version of the bot.";

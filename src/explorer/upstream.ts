@@ -119,17 +119,17 @@ export function createUpstream({
   const trialFails = (error: unknown) =>
     error instanceof ExplorerError &&
     !isAnswer(error) &&
-    !onlyHere.has(error) &&
+    !endpointErrors.has(error) &&
     (!problemIs("withheld")(error) || isRefused(error));
   /** Endpoints that failed since the last success. A single failing endpoint does not mean that the explorer is down. */
   const failingEndpoints = new Set<EndpointName>();
   /** Errors of endpoints that fail while others answer. */
-  const onlyHere = new WeakSet<Error>();
+  const endpointErrors = new WeakSet<Error>();
   const isFailure = (error: unknown): error is ExplorerError =>
     problemIs("failing", "slow", "unreadable")(error) && error instanceof ExplorerError && !error.unsent;
   const isDown = (error: unknown): boolean =>
     isFailure(error) &&
-    !onlyHere.has(error) &&
+    !endpointErrors.has(error) &&
     ((error.problem === "failing" && error.status === undefined) || failingEndpoints.size > 1);
   /** True if an error may mean that the explorer is down, or only concern its endpoint. */
   const isInDoubt = (error: ExplorerError): boolean =>
@@ -191,7 +191,7 @@ export function createUpstream({
    * True if the endpoint that answered last and the dashboard refuse the key, too. If neither answers at
    * all, nothing is concluded.
    */
-  const askUsualOnes = async (doubted?: EndpointName): Promise<boolean> => {
+  const probeUsualEndpoints = async (doubted?: EndpointName): Promise<boolean> => {
     const isUsual = ({ endpoint }: Asked) => !withheld.has(endpoint) && endpoint !== doubted;
     for (const usual of [[...answered.values()].findLast(isUsual), DASHBOARD]) {
       if (!usual || !isUsual(usual)) continue;
@@ -209,7 +209,7 @@ export function createUpstream({
   };
   const checks = new Map<"key", Promise<boolean>>();
   const isKeyRefused = (doubted?: EndpointName) =>
-    singleFlight(checks, "key", () => askUsualOnes(doubted), false);
+    singleFlight(checks, "key", () => probeUsualEndpoints(doubted), false);
 
   /** True if an endpoint answers now, or if no request is left to find out. */
   const isAnswering = async (asked: Asked): Promise<boolean> => {
@@ -314,7 +314,7 @@ export function createUpstream({
           if (error.problem === "withheld") await noteWithheld(error, endpoint);
           status = statusOf(error);
           if (error.retryable || error.problem === "unreadable") failingEndpoints.add(endpoint);
-          if (isInDoubt(error) && (await isAnotherAnswering())) onlyHere.add(error);
+          if (isInDoubt(error) && (await isAnotherAnswering())) endpointErrors.add(error);
           if (error.problem === "limited") onLimited();
           pauseAfter(error, endpoint);
         }

@@ -160,7 +160,7 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
       throw new TooLate();
     });
 
-  const passOver = () => {
+  const bypass = () => {
     if (isLate) return;
     isLate = true;
     beginFailure("Redis does not answer in time");
@@ -205,10 +205,10 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
         const sentAt = performance.now();
         const answer = await inTime(commandResult);
         slow = performance.now() - sentAt > SLOW_MS ? slow + 1 : 0;
-        if (slow >= SLOW_IN_A_ROW) passOver();
+        if (slow >= SLOW_IN_A_ROW) bypass();
         return answer;
       } catch (error) {
-        if (error instanceof TooLate) passOver();
+        if (error instanceof TooLate) bypass();
         noteFailure(error);
         return undefined;
       }

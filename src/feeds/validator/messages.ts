@@ -67,7 +67,7 @@ const listLink = (mark: string): Link => ({
 type Where = "card" | "news";
 
 /** Returns the button that takes an alert, or gives it back if somebody has taken it. */
-function takeOn({ response }: Known, id: string, since: number, on: Where = "card"): Link {
+function acknowledgeLink({ response }: Known, id: string, since: number, on: Where = "card"): Link {
   const taken = response?.acknowledged;
   const button = taken ? handBackButton : acknowledgeButton;
   const label = taken ? `${cut(taken.name ?? "Somebody", 60)} has it` : "I'm on it";
@@ -158,7 +158,10 @@ export function silenceView(alert: ShownSilence, known: Known, mark: string): Vi
       ...responseLines(known, endedAt !== undefined),
     ],
     menus: endedAt === undefined ? [snoozeMenu(validator, since)] : [],
-    links: present([endedAt === undefined && takeOn(known, validator, since), details(validator, mark)]),
+    links: present([
+      endedAt === undefined && acknowledgeLink(known, validator, since),
+      details(validator, mark),
+    ]),
     explorerPage: { kind: "validator", id: validator },
     readings: [],
   };
@@ -221,7 +224,7 @@ export function manyView(alert: ManySilent, known: Known, mark: string): View {
         })),
       },
     ]),
-    links: present([endedAt === undefined && takeOn(known, MANY, toldAt), listLink(mark)]),
+    links: present([endedAt === undefined && acknowledgeLink(known, MANY, toldAt), listLink(mark)]),
     readings: [],
   };
 }
@@ -341,7 +344,7 @@ export function newsView(
         ]),
         menus: [snoozeMenu(event.validator, event.since, "news")],
         links: [
-          takeOn(known, event.validator, event.since, "news"),
+          acknowledgeLink(known, event.validator, event.since, "news"),
           members ? listLink(mark) : details(event.validator, mark),
         ],
       };
