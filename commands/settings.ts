@@ -1,7 +1,6 @@
 import { SlashCommandBuilder } from "@discordjs/builders";
 import {
   ApplicationIntegrationType,
-  ChannelType,
   InteractionContextType,
   PermissionFlagsBits,
 } from "discord-api-types/v10";
@@ -11,6 +10,7 @@ import type { NetworkChoices } from "../src/networks/choices.js";
 import type { Network } from "../src/networks/network.js";
 import { channelMention, md } from "../src/text/markdown.js";
 import { choicesOf, type NetworkName } from "./network-option.js";
+import { CHANNELS } from "./subscribe/form.js";
 
 const CHANNEL = "channel";
 
@@ -36,14 +36,7 @@ export function createSettings(
       option
         .setName(CHANNEL)
         .setDescription("Only for this channel and its threads (default: the whole server)")
-        .addChannelTypes(
-          ChannelType.GuildText,
-          ChannelType.GuildAnnouncement,
-          ChannelType.GuildForum,
-          ChannelType.PublicThread,
-          ChannelType.PrivateThread,
-          ChannelType.AnnouncementThread,
-        ),
+        .addChannelTypes(...CHANNELS),
     );
   return {
     definition: definition.toJSON(),

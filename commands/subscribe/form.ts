@@ -26,8 +26,8 @@ export const DELIVERY_FLAGS = {
 const ROLE = "role";
 const TOPICS = "topics";
 
-/** A description without its default, which a dialog shows as the value. */
-const plainDescription = (description: string): string => description.replace(/ \(default: .*\)$/, "");
+/** Returns a description without its default, which does not apply to an edit. */
+export const plainDescription = (description: string): string => description.replace(/ \(default: .*\)$/, "");
 
 /** Returns an option's value as a person would type it. */
 const typedText = <Value>(subscription: Subscription, name: string, option: FeedOption<Value>): string => {

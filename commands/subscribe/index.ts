@@ -1,4 +1,4 @@
-import { SlashCommandBuilder, SlashCommandSubcommandBuilder } from "@discordjs/builders";
+import { SlashCommandBuilder, type SlashCommandSubcommandBuilder } from "@discordjs/builders";
 import type { AutocompleteInteraction } from "discord.js";
 import {
   ApplicationIntegrationType,
@@ -14,6 +14,7 @@ import { allNetworks, type Network } from "../../src/networks/network.js";
 import { matchingChoices } from "../../src/subscribe/editor.js";
 import { clean, cut } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
+import { subcommand } from "../options.js";
 import { FEED_OPTION, SUBJECT_OPTION } from "./choice.js";
 import { CHANNELS, DELIVERY_FLAGS } from "./form.js";
 import { edit, remove, resume, SeveralMatch, subscribe, test } from "./handlers.js";
@@ -21,9 +22,6 @@ import { listSubscriptions, PAGE_OPTION } from "./list.js";
 import { whichSubscription } from "./menu.js";
 import { addRequired, addSettings } from "./options.js";
 import { type SubscribeServices, subscriptionsIn } from "./subscription.js";
-
-const subcommand = (name: string, description: string) =>
-  new SlashCommandSubcommandBuilder().setName(name).setDescription(description);
 
 const withChannel = (builder: SlashCommandSubcommandBuilder) =>
   builder.addChannelOption((option) =>
@@ -49,7 +47,7 @@ function withSettings(
   for (const [name, description] of Object.entries(DELIVERY_FLAGS))
     if (name !== "thread" || feeds.some(({ threads }) => threads))
       builder.addBooleanOption((option) =>
-        option.setName(name).setDescription(`${description} (default: off)`),
+        option.setName(name).setDescription(isNew ? `${description} (default: off)` : description),
       );
   return builder;
 }

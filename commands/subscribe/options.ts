@@ -1,9 +1,8 @@
 import type { SlashCommandSubcommandBuilder } from "@discordjs/builders";
 import type { FeedDefinition, FeedOption, SubjectChoice } from "../../src/delivery/feed.js";
+import { withId } from "../options.js";
 import { switchesOf } from "./choice.js";
-
-/** Maximum length of a pasted id or link. */
-const MAX_PASTE = 600;
+import { plainDescription } from "./form.js";
 
 function addOption(
   builder: SlashCommandSubcommandBuilder,
@@ -14,7 +13,7 @@ function addOption(
 ): void {
   builder.addStringOption((option) => {
     // An option that is left out of an edit keeps its value.
-    option.setName(name).setDescription(isNew ? description : description.replace(/ \(default: .*\)$/, ""));
+    option.setName(name).setDescription(isNew ? description : plainDescription(description));
     option.setRequired(isRequired);
     return choices
       ? option.addChoices(...Object.entries(choices).map(([value, words]) => ({ name: words, value })))
@@ -31,15 +30,7 @@ export function addRequired(
   options: FeedDefinition["options"],
 ): SlashCommandSubcommandBuilder {
   const subjectOption = subject?.option;
-  if (subjectOption)
-    builder.addStringOption((option) =>
-      option
-        .setName(subjectOption.name)
-        .setDescription(subjectOption.description)
-        .setRequired(true)
-        .setMaxLength(MAX_PASTE)
-        .setAutocomplete(true),
-    );
+  if (subjectOption) withId(builder, subjectOption.name, subjectOption.description, true);
   for (const [name, option] of Object.entries(options))
     if (option.isRequired) addOption(builder, name, option, true);
   return builder;
