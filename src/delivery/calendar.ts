@@ -13,6 +13,7 @@ import { LRUCache } from "lru-cache";
 import * as z from "zod";
 import { DISCORD, hasCode } from "../discord/errors.js";
 import type { Pacer } from "../discord/pacer.js";
+import { checkAnswer, createdId } from "../discord/post.js";
 import { problemOf } from "../discord/problems.js";
 import type { Log } from "../log.js";
 import { type CollectionDefinition, type DocumentOf, defineCollection } from "../storage/collection.js";
@@ -134,20 +135,16 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
     // Discord has no nonce for events. A process that was suspended after it stored the event must not create
     // it, because the process that took over may have done so.
     if (remainingMs <= 0) throw new LeaseLost("The lease ended before the calendar event was created");
-    return withDeadline(
-      remainingMs,
-      undefined,
-      async (signal) =>
-        (await rest.post(Routes.guildScheduledEvents(guildId), {
-          body: eventBody,
-          signal,
-        })) as APIGuildScheduledEvent,
-    );
+    return withDeadline(remainingMs, undefined, async (signal) => {
+      const answer = await rest.post(Routes.guildScheduledEvents(guildId), { body: eventBody, signal });
+      createdId(answer);
+      return answer as APIGuildScheduledEvent;
+    });
   };
 
   const patch = async (guildId: string, eventId: string, body: RESTPatchAPIGuildScheduledEventJSONBody) => {
     await turn(guildId);
-    await rest.patch(Routes.guildScheduledEvent(guildId, eventId), { body });
+    checkAnswer(await rest.patch(Routes.guildScheduledEvent(guildId, eventId), { body }));
   };
 
   const storeEvent = (id: string, event: CalendarEvent | undefined) =>

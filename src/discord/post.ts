@@ -76,16 +76,17 @@ const filesOf = ({ payload }: Post) =>
 const created = z.object({ id: z.string().min(1) });
 
 /** Returns the id of what Discord has created. @throws {Error} if the answer has none, as from a proxy: it may not be created */
-function createdId(answer: unknown): string {
+export function createdId(answer: unknown): string {
   const parsed = created.safeParse(answer);
   if (!parsed.success) throw new Error("Discord's answer has no id");
   return parsed.data.id;
 }
 
-/** @throws {Error} if an answer is no JSON object, as from a proxy: the request may not have arrived */
-function checkAnswer(answer: unknown): void {
-  if (!z.record(z.string(), z.unknown()).safeParse(answer).success)
-    throw new Error("Discord's answer is no object");
+/** @throws {Error} if an answer is a page, as from a proxy: the request may not have arrived */
+export function checkAnswer(answer: unknown): void {
+  // The client returns an answer that is not JSON as bytes.
+  if (answer instanceof ArrayBuffer && Buffer.from(answer).toString().trimStart().startsWith("<"))
+    throw new Error("Discord's answer is a page");
 }
 
 /** Time until Discord archives a thread under an announcement, in minutes: a week. */
@@ -174,7 +175,9 @@ export async function setArchived(
   signal?: AbortSignal,
 ): Promise<void> {
   try {
-    await rest.patch(Routes.channel(threadId), { body: { archived }, ...(signal ? { signal } : {}) });
+    checkAnswer(
+      await rest.patch(Routes.channel(threadId), { body: { archived }, ...(signal ? { signal } : {}) }),
+    );
   } catch (error) {
     if (!archived || !hasCode(error, DISCORD.threadArchived)) throw error;
   }

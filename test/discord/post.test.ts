@@ -44,7 +44,7 @@ it("does not take a proxy's page for an edited message, a thread or a crosspost"
     openThread(rest, "1", "2", "News"),
     crosspost(rest, "1", "2"),
   ])
-    await expect(work).rejects.toThrow("Discord's answer is no object");
+    await expect(work).rejects.toThrow("Discord's answer is a page");
   proxy.close();
 });
 
