@@ -168,7 +168,7 @@ export function startProcess(
         directory,
         names,
         links,
-        isLinkedIn: () => false,
+        linkMatch: () => 0,
         renderer,
         screens: {
           directory,

@@ -90,8 +90,9 @@ export async function overview(
     tone: news.length > 0 ? "good" : "neutral",
     body: present([
       ...(news.length > 0 ? [...news, md``] : []),
-      ...(rows.length > 0 ? rows : [md`Nothing is set up yet. Pick something to add.`]),
+      // Before the rows, because Discord's limit cuts a long list at its end.
       pages > 1 && md`-# ${countedWords(all.length, "subscription")}, page ${page} of ${pages}`,
+      ...(rows.length > 0 ? rows : [md`Nothing is set up yet. Pick something to add.`]),
       ...serverLines.flat(),
       served.length > 1 &&
         md`New subscriptions are about **${services.name}**. \`/settings\` changes the default network.`,

@@ -7,10 +7,9 @@ import { readPlace } from "../../src/discord/places.js";
 import { say, serverOf } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
 import { matchingNames, type OwnedSubscription } from "../../src/subscribe/editor.js";
-import { channelMention, md } from "../../src/text/markdown.js";
-import { clean, cut } from "../../src/text/plain.js";
+import { channelMention, escapeText, md } from "../../src/text/markdown.js";
+import { cut } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
-import { present } from "../../src/util/present.js";
 import { endSubscription, resumeSubscription, testSubscription } from "./actions.js";
 import { checkOptions, FEED_OPTION, namedSubject, SUBJECT_OPTION, settingsIn } from "./choice.js";
 import { save } from "./save.js";
@@ -66,29 +65,32 @@ async function chosenIn(
       (wantedNetwork === null || of.id === wantedNetwork) &&
       (wantedFeed === null || feed.name === wantedFeed),
   );
-  const candidates =
+  const { isWhole, items: candidates } =
     typedSubject === null
-      ? inChannel
+      ? { isWhole: true, items: inChannel }
       : await matchingNames(inChannel, typedSubject, services.links, subjectWords(services));
   // Prefer subscriptions on networks that are still served.
   const servedOnes = candidates.filter(({ network }) => network);
   const [only, ...others] = servedOnes.length > 0 ? servedOnes : candidates;
   if (!only) {
     const wanted = wantedFeed === null ? "subscription" : `${wantedFeed} subscription`;
-    const about = typedSubject === null ? "" : ` to “${cut(clean(typedSubject), 100)}”`;
+    const about = typedSubject === null ? "" : ` to “${escapeText(cut(typedSubject, 100))}”`;
     throw new PersonError(
       `<#${channelId}> has no ${wanted}${about}. \`/subscribe list\` shows what there is. Add one with \`/setup\` or \`/subscribe ${wantedFeed ?? services.feeds[0]?.name}\`.`,
     );
   }
-  if (others.length > 0) throw new SeveralMatch([only, ...others].toSorted(byAge));
+  // A part of a name may mean another one.
+  if (others.length > 0 || !isWhole) throw new SeveralMatch([only, ...others].toSorted(byAge));
   return only;
 }
 
-/** Returns the subject of a subscription, and its name. */
+/** Returns the id and the name of a subscription's subject. */
 const subjectWords =
   (services: Network) =>
-  async ({ subscription: { subject }, feed, network }: OwnedSubscription): Promise<readonly string[]> =>
-    subject === null ? [] : present([subject, await feed.subject?.nameOf(subject, network ?? services)]);
+  async ({ subscription: { subject }, feed, network }: OwnedSubscription) => ({
+    id: subject ?? "",
+    name: (subject !== null && (await feed.subject?.nameOf(subject, network ?? services))) || "",
+  });
 
 /** Handles `/subscribe edit`: changes the given options and keeps the others. */
 export async function edit(

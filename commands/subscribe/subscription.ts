@@ -10,7 +10,7 @@ import type { Network } from "../../src/networks/network.js";
 import { defineButton } from "../../src/screens/addresses.js";
 import { findSubscriptions, type OwnedSubscription } from "../../src/subscribe/editor.js";
 import { bold, channelMention, join, type Markdown, md, roleMention } from "../../src/text/markdown.js";
-import { PersonError } from "../../src/util/person-error.js";
+import { FinalError, PersonError } from "../../src/util/person-error.js";
 import { present } from "../../src/util/present.js";
 
 /** Shows what the server has set up (/setup). */
@@ -30,7 +30,7 @@ export interface Actor {
 /** Returns the server of a click. @throws {PersonError} if the person may not manage it */
 export function managedServer(click: Click): string {
   if (!click.guildId || !mayAnswer(click, null))
-    throw new PersonError("Only people who can manage the server can change its subscriptions.");
+    throw new FinalError("Only people who can manage the server can change its subscriptions.");
   return click.guildId;
 }
 
@@ -45,7 +45,7 @@ export const OPERATORS_OWN = "Set up by the bot's operator. Only they can remove
 
 /** Returns the error for a change of a subscription that was removed, or changed its subject, meanwhile. */
 export const noLongerThere = (): PersonError =>
-  new PersonError(
+  new FinalError(
     "That subscription no longer exists, or is about something else now. `/subscribe list` shows the current ones.",
   );
 

@@ -107,16 +107,21 @@ export function createWatch(
   const test = async (interaction: ChatInputCommandInteraction, services: Network) => {
     const ownWatches = await servedWatches(interaction, services);
     const typedWatch = interaction.options.getString(WATCH_OPTION);
-    const wordsOf = async (each: Watch) => [keyOf(each), clean(await titleOfWatch(each, services))];
-    const chosenWatch =
+    const namesOf = async (each: Watch) => ({
+      id: keyOf(each),
+      name: (await titleOfWatch(each, services)).toString(),
+    });
+    const matching =
       typedWatch === null
-        ? ownWatches.at(-1)
-        : (await matchingNames(ownWatches, typedWatch, services.links, wordsOf))[0];
+        ? ownWatches.slice(-1)
+        : (await matchingNames(ownWatches, typedWatch, services.links, namesOf)).items;
+    const [chosenWatch, ...others] = matching;
     if (ownWatches.length === 0) {
       const everything = await watchesOf(interaction.user.id, services.networks, allWatchables);
       throw new PersonError(nothingListed(everything.length, allWatchables).toString());
     }
-    if (!chosenWatch) throw new PersonError("Can't find that watch. `/watch list` shows yours.");
+    if (!chosenWatch || others.length > 0)
+      throw new PersonError("Can't find that watch. `/watch list` shows yours.");
     const { network = services } = chosenWatch;
     await drillSubscription(
       interaction,

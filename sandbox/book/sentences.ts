@@ -26,7 +26,7 @@ export const sentencesInSource = (): readonly string[] =>
 /** Returns the templates of all expected errors in the source. */
 export const refusalsInSource = (): readonly string[] =>
   sourcesIn(["src", "commands"])
-    .flatMap((source) => [...source.matchAll(/PersonError\(((?:[^()]|\([^()]*\))*)\)/g)])
+    .flatMap((source) => [...source.matchAll(/(?:PersonError|FinalError)\(((?:[^()]|\([^()]*\))*)\)/g)])
     .flatMap(([, given = ""]) => [...given.matchAll(/"((?:[^"\\]|\\.){12,})"|`((?:[^`\\]|\\.){12,})`/g)])
     .map(([, plain, template]) => plain ?? template ?? "");
 

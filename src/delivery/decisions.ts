@@ -40,8 +40,10 @@ export function* mayBeNext(
   const failing = new Set<string>();
   for (const [id, delivery] of deliveries) {
     const subjects = subjectsOf(delivery);
-    if (!subjects.some((subject) => failing.has(subject))) yield [id, delivery];
-    if (delivery.attempts < STEPS_ASIDE) return;
+    if (!subjects.some((subject) => failing.has(subject))) {
+      yield [id, delivery];
+      if (delivery.attempts < STEPS_ASIDE) return;
+    }
     for (const subject of subjects) failing.add(subject);
   }
 }

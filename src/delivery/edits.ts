@@ -50,7 +50,7 @@ export function afterFailedEdit(document: Announced, error: unknown, now: number
   const isOldMessage = error instanceof DiscordAPIError && error.code === DISCORD.oldMessageEdits;
   // Somebody may have closed the channel for a while.
   const isClosed =
-    (problem === "no-access" || problem === "permanent") &&
+    (problem === "no-access" || hasCode(error, DISCORD.missingPermissions)) &&
     ageOf(document.editedAt ?? document.at, now) < CLOSED_MS;
   if (isOldMessage || isClosed) return { ...document, notBefore: now + HOUR };
   if (problem === "refused-for-now")
@@ -61,7 +61,7 @@ export function afterFailedEdit(document: Announced, error: unknown, now: number
 }
 
 /**
- * Edits a message for the last time. A channel that the bot cannot see is not tried again.
+ * Edits a message for the last time. A channel that the bot cannot see or write to is not tried again.
  * @param onError called if the edit fails
  * @returns the document of the message if the edit must be tried again
  */
@@ -77,7 +77,7 @@ export async function editForGood(
     return undefined;
   } catch (error) {
     onError(error);
-    if (problemOf(error) === "no-access") return undefined;
+    if (problemOf(error) === "no-access" || hasCode(error, DISCORD.missingPermissions)) return undefined;
     const failed = afterFailedEdit(document, error, now());
     return failed.revision === undefined ? undefined : failed;
   }

@@ -174,7 +174,9 @@ function namedIn({ entries, byId, byName }: List, text: string, typed: string): 
   if (typed.includes("...")) {
     const wanted = typed.replaceAll("`", "");
     return entries.filter(({ id, name }) =>
-      [shortId(id), fingerprint(id), `${name} ${fingerprint(id)}`].some((each) => folded(each) === wanted),
+      [shortId(id), fingerprint(id), `${name} ${fingerprint(id)}`, `${name} · ${fingerprint(id)}`].some(
+        (each) => folded(each) === wanted,
+      ),
     );
   }
   return withName({ entries, byName }, typed);
@@ -345,7 +347,7 @@ export function entryLabel(
     openedAt === undefined ? undefined : `opened ${new Date(openedAt).toISOString().slice(0, 16)}`;
   // The requester comes first, because the end may be cut off.
   const marks = isAmbiguous ? [requester && cut(requester, 30), opened] : [];
-  const aside = cut([...marks, note ?? fingerprint(id)].filter(Boolean).join(", "), 80);
+  const aside = cut([...marks, note ?? fingerprint(id)].filter(Boolean).join(", "), 60);
   return name === null ? cut(shortId(id), max) : `${cut(name, max - aside.length - 3)} · ${aside}`;
 }
 

@@ -25,7 +25,7 @@ import { StateError } from "../storage/store.js";
 import { isWholeId, typedId } from "../text/ids.js";
 import { escapeText } from "../text/markdown.js";
 import { yieldIfBusy } from "../util/event-loop.js";
-import { PersonError } from "../util/person-error.js";
+import { FinalError, PersonError } from "../util/person-error.js";
 import { MINUTE } from "../util/units.js";
 import { toChoices } from "./autocomplete.js";
 import { type ButtonHandler, targetOf } from "./buttons.js";
@@ -158,8 +158,8 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
       const ending = handlerLabel === undefined ? "" : `\n-# ${escapeText(handlerLabel)}`;
       const content = toContent(explain(error, log, interaction.id), commandPaths(), ending);
       // So that the person need not look for the button or the menu again.
-      const isToCorrect =
-        error instanceof PersonError && interaction.isModalSubmit() && drafts.has(draftKey(interaction));
+      const mayCorrect = error instanceof PersonError && !(error instanceof FinalError);
+      const isToCorrect = mayCorrect && interaction.isModalSubmit() && drafts.has(draftKey(interaction));
       return isToCorrect ? { content, components: [tryAgainRow(interaction.customId)] } : { content };
     };
     await answerInteraction(interaction, target, answerWork, explained, ageOf(interaction));

@@ -17,7 +17,7 @@ const isBareFingerprint = (id: string, kinds: readonly Kind[]): boolean =>
 
 /** Number of matches that are named in an error message, and the maximum length of each name. */
 const MAX_NAMED = 3;
-const MAX_NAME = 80;
+const MAX_NAME = 100;
 /** Number of matches among which a part of a name is looked for. */
 const MAX_MATCHES = 25;
 
@@ -51,8 +51,10 @@ export async function readThing(
   const [only, ...others] = namedMatches.length > 0 ? namedMatches : partlyNamed(directory, kinds, id);
   if (only && others.length === 0) return only.entry.id;
   if (only) {
-    const names = [only, ...others].map(({ entry }) => entryLabel(entry, MAX_NAME));
-    const more = names.length > MAX_NAMED ? [`and ${names.length - MAX_NAMED} more`] : [];
+    const names = [only, ...others].map(({ entry }) => entryLabel(entry, MAX_NAME, true));
+    const moreCount = names.length - MAX_NAMED;
+    const moreWords = names.length < MAX_MATCHES ? `and ${moreCount} more` : "and more";
+    const more = moreCount > 0 ? [moreWords] : [];
     const listed = escapeText([...names.slice(0, MAX_NAMED), ...more].join("; "));
     const remedy = hasSuggestions ? "Pick one of the suggestions as you type." : "Paste a full id instead.";
     throw new PersonError(`That matches several: ${listed}. ${remedy}`);

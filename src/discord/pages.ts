@@ -14,8 +14,22 @@ export const createPages =
     return url !== undefined && url.length <= MAX_URL ? url : undefined;
   };
 
-/** Creates a function that returns true if a text contains a link to a page of the web explorer. */
-export const createLinksTo = (patterns: Patterns): ((text: string) => boolean) => {
-  const beginnings = Object.values(patterns).flatMap((pattern) => pattern?.split("{id}", 1) ?? []);
-  return (text) => beginnings.some((beginning) => text.includes(beginning));
+/**
+ * Creates a function that returns how much of a page's URL a text contains, in characters, apart from the id. 0 if it contains no link
+ * to a page of the web explorer. The networks' pages may have the same beginning.
+ */
+export const createLinkMatch = (patterns: Patterns): ((text: string) => number) => {
+  const parts = Object.values(patterns).flatMap((pattern) => {
+    const [before = "", after = ""] = pattern?.split("{id}") ?? [];
+    return before === "" ? [] : [{ before, after }];
+  });
+  return (text) =>
+    Math.max(
+      0,
+      ...parts.map(({ before, after }) => {
+        const at = text.indexOf(before);
+        const isThere = at >= 0 && text.slice(at + before.length).includes(after);
+        return isThere ? before.length + after.length : 0;
+      }),
+    );
 };

@@ -45,9 +45,11 @@ export const pingsIn = (content: string): string => /^(?:<@&?\d+> ?)*/.exec(cont
 const textWith = (pings: string, { content = "" }: Pick<MessagePayload, "content">): string =>
   [pings, content].filter(Boolean).join(" ");
 
-/** Returns a payload that keeps the mentions of the message that it replaces. An edit notifies no one again. */
+/** Returns a payload that keeps the mentions of the message that it replaces, and no other text. An edit notifies no one again. */
 export const keepingPings = (payload: MessagePayload, replaced: string): MessagePayload =>
-  payload.content === undefined ? payload : { ...payload, content: textWith(pingsIn(replaced), payload) };
+  payload.content === undefined && replaced === ""
+    ? payload
+    : { ...payload, content: textWith(pingsIn(replaced), payload) };
 
 function requestBodyOf({ payload, nonce, roleIds = [], userIds = [], isSilent, replyTo }: Post) {
   const pings = pingsTo({ roleIds, userIds });

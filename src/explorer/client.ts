@@ -19,18 +19,18 @@ export type OnAnswer = (endpoint: EndpointName, json: unknown) => void;
 /** Sends a request. */
 export type Request = (path: string, query: Query) => Promise<Body>;
 
-/** True if nothing could be read from a field. */
-const isUnread = (value: unknown): boolean =>
-  value === null || (typeof value === "object" && Object.values(value ?? {}).every(isUnread));
+/** Names of fields of error messages. */
+const OF_ERRORS = /^(errors?|message|exception|detail)$/i;
 
 /**
- * True for an object in which no documented field could be read although it has others, such as an error message. Its `status` is that
- * of the response. Each field of an answer may be missing, so that the schema accepts it.
+ * True for an object without a documented field, and for an error message that has a few of them. Each field of an answer may be
+ * missing, so that the schema accepts it.
  */
-function isAnotherThing({ shape }: z.ZodObject, json: unknown, data: unknown): boolean {
+function isAnotherThing({ shape }: z.ZodObject, json: unknown): boolean {
   const names = Object.keys(toRecord(json) ?? {});
-  const hasOthers = names.length === 0 || names.some((name) => !Object.hasOwn(shape, name));
-  return hasOthers && isUnread({ ...toRecord(data), status: null });
+  const knownNames = names.filter((name) => Object.hasOwn(shape, name));
+  const isError = names.some((name) => OF_ERRORS.test(name) && !knownNames.includes(name));
+  return knownNames.length === 0 || (isError && 4 * knownNames.length < Object.keys(shape).length);
 }
 
 /** Parses an endpoint's answer from a JSON body. @throws {ExplorerError} "unreadable" if it does not match the schema */
@@ -39,7 +39,7 @@ export function parseAnswer<Name extends EndpointName>(name: Name, json: unknown
   const result = schema.safeParse(json);
   // A list without rows is an error already.
   const fields = "key" in endpoints[name] ? undefined : fieldsOf(schema);
-  if (!result.success || (fields && isAnotherThing(fields, json, result.data)))
+  if (!result.success || (fields && isAnotherThing(fields, json)))
     throw new ExplorerError("unreadable", `The answer of "${name}" has another shape`);
   // TypeScript cannot infer that the schema belongs to Name.
   return result.data as Answer<Name>;

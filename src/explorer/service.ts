@@ -187,7 +187,9 @@ export function createExplorerService({
 
   /** True if a request has had no answer for so long that the explorer is slow. */
   const hasUnanswered = (): boolean =>
-    [...flights.values()].some(({ sentAt = Infinity }) => performance.now() - sentAt > SLOW_MS);
+    [...flights.values()].some(
+      ({ waitsFor, sentAt = Infinity }) => waitsFor === "slow" && performance.now() - sentAt > SLOW_MS,
+    );
 
   /**
    * Waits for a new answer. A person waits for a limited time, and gets the cached answer if the fetch fails or takes too long.

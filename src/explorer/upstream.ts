@@ -33,7 +33,7 @@ const CHECKED_MS = 10 * SECOND;
 const MAX_PAUSE_MS = MINUTE;
 const DEFAULT_PAUSE_MS = 2 * SECOND;
 /** Maximum pause of an endpoint that its requests wait for, in ms. A longer one fails them at once. */
-const MAX_WAIT_MS = 3 * SECOND;
+const MAX_WAIT_MS = 8 * SECOND;
 /** Number of consecutive failures that open the circuit breaker, and the delays before it tries again, in ms. */
 const FAILURES_IN_A_ROW = 5;
 const REOPEN_MS = { initialDelay: 2_000, maxDelay: 30_000 };

@@ -48,6 +48,17 @@ export function createNetworkOf({ served, known }: Networks, choices: NetworkCho
     return foundNetwork;
   };
 
+  /** Returns the network whose pages in the web explorer are linked best in some texts. `undefined` if none is, or several are. */
+  const linkedNetwork = (texts: readonly string[]): Network | undefined => {
+    const matches = served.map((network) => ({
+      network,
+      length: Math.max(0, ...texts.map(network.linkMatch)),
+    }));
+    const longest = Math.max(...matches.map(({ length }) => length));
+    const best = matches.filter(({ length }) => longest > 0 && length === longest);
+    return best.length === 1 ? best[0]?.network : undefined;
+  };
+
   const knownPlacesOf = async (channelId: string, isSure: boolean): Promise<readonly string[]> => {
     const knownPlaces = parents.get(channelId);
     if (knownPlaces) return knownPlaces;
@@ -85,8 +96,7 @@ export function createNetworkOf({ served, known }: Networks, choices: NetworkCho
     if (namedId === undefined) {
       const chosenId = await chosenFor(interaction, isSure);
       const chosen = (chosenId === undefined ? undefined : byId.get(chosenId)) ?? usual;
-      const texts = typedTexts(interaction);
-      return [chosen, ...served].find(({ isLinkedIn }) => texts.some(isLinkedIn)) ?? chosen;
+      return linkedNetwork(typedTexts(interaction)) ?? chosen;
     }
     const foundNetwork = byId.get(namedId);
     // In direct messages, the network becomes the person's default.

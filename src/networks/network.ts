@@ -18,7 +18,7 @@ import { createNames, type Names } from "../directory/names.js";
 import { createLinks, type Links } from "../discord/links.js";
 import { createRenderer, type Renderer } from "../discord/message.js";
 import type { Pacer } from "../discord/pacer.js";
-import { createLinksTo, createPages } from "../discord/pages.js";
+import { createLinkMatch, createPages } from "../discord/pages.js";
 import { createExplorer } from "../explorer/index.js";
 import type { ExplorerService } from "../explorer/service.js";
 import { environmentSubscriptions } from "../feeds/index.js";
@@ -58,8 +58,8 @@ export interface Network extends NetworkState {
   readonly directory: Directory;
   readonly names: Names;
   readonly links: Links;
-  /** True if a text contains a link to a page of the network's web explorer. */
-  readonly isLinkedIn: (text: string) => boolean;
+  /** Returns how much of a URL of the network's web explorer a text contains, in characters. 0 without a link to it. */
+  readonly linkMatch: (text: string) => number;
   readonly renderer: Renderer;
   readonly screens: ScreenServices;
   /** Discord client for requests that do not answer an interaction. */
@@ -217,7 +217,7 @@ export function createNetwork(
     directory,
     names,
     links,
-    isLinkedIn: createLinksTo(settings.explorer.pages),
+    linkMatch: createLinkMatch(settings.explorer.pages),
     renderer,
     screens: {
       directory,

@@ -39,7 +39,7 @@ const ENDED = [
   "Socket closed unexpectedly",
 ];
 
-/** True if a command failed because its connection ended, of which the connection itself tells. */
+/** True if a command failed because its connection ended. The connection logs that itself. */
 export const isConnectionLost = (error: unknown): boolean =>
   error instanceof Error && ENDED.includes(error.message);
 

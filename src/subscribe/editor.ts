@@ -168,22 +168,31 @@ export function matchingChoices(choices: readonly OfferedChoice[], typedText: st
   return matches.filter(isFirst).slice(0, LIMITS.choices);
 }
 
+/** Minimum number of characters of a part of a name. */
+const MIN_PART = 3;
+
 /**
- * Returns the items whose id or name was typed, or chosen from a list: those that equal it in any case, or else those that contain it.
- * @param wordsOf returns an item's id and name
+ * Returns the items whose id or name was typed in any case, or chosen from a list (`isWhole`), or else those whose name contains it.
+ * @param namesOf returns an item's id and name
  */
 export async function matchingNames<Item>(
   items: readonly Item[],
   typedText: string,
   links: Pick<Links, "readChoice">,
-  wordsOf: (item: Item) => Promise<readonly string[]>,
-): Promise<readonly Item[]> {
+  namesOf: (item: Item) => Promise<{ readonly id: string; readonly name: string }>,
+): Promise<{ readonly isWhole: boolean; readonly items: readonly Item[] }> {
   const wanted = folded(readId((await links.readChoice(typedText)) ?? typedText));
   const named = await Promise.all(
-    items.map(async (item) => ({ item, words: (await wordsOf(item)).map((each) => folded(clean(each))) })),
+    items.map(async (item) => {
+      const { id, name } = await namesOf(item);
+      return { item, id: folded(id), name: folded(clean(name)) };
+    }),
   );
-  const equal = named.filter(({ words }) => words.includes(wanted));
-  const matches =
-    equal.length > 0 ? equal : named.filter(({ words }) => words.some((each) => each.includes(wanted)));
-  return matches.map(({ item }) => item);
+  const equal = named.filter(({ id, name }) => wanted !== "" && (id === wanted || name === wanted));
+  if (equal.length > 0) return { isWhole: true, items: equal.map(({ item }) => item) };
+  const isLong = [...wanted].length >= MIN_PART;
+  return {
+    isWhole: false,
+    items: named.flatMap(({ item, name }) => (isLong && name.includes(wanted) ? [item] : [])),
+  };
 }

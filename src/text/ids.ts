@@ -91,7 +91,7 @@ export function readId(text: string): string {
   return /^\.+$/.test(id) ? "" : id;
 }
 
-/** What some tools write before hex digits. */
+/** Matches a prefix that some tools write before hex digits. */
 const HEX_PREFIX = /^(?:0x|#)(?=[0-9a-f]{64,})/i;
 
 /** Returns the id from a text that a person typed or pasted, with its hex digits in lower case, as the ledger writes them. */

@@ -10,3 +10,6 @@ export class PersonError extends Error {
     super(message);
   }
 }
+
+/** An error that remains if the person sends the same dialog again, such as a missing right. */
+export class FinalError extends PersonError {}

@@ -98,13 +98,22 @@ describe("/setup", () => {
     expect(unknown.content).toMatch(
       /“Nobody at all”: Can't find a validator .* Check the spelling, or paste its full id/,
     );
-    const again = await driver().open(olga(), unknown, "Try again");
-    const [subjects] = again.dialog.components.filter(({ component }) => component.custom_id === "subjects");
-    expect(subjects?.component.value).toBe("Nobody at all");
     const many = Array.from({ length: 26 }, (_, at) => `v${at}`).join(",");
     expect((await add(overview, "Validator", { subjects: many })).content).toContain("The maximum is 25.");
     expect((await add(overview, "Price", { value: "cheap" })).content).toContain("Type a price in USD");
     expect(textOf(await setUp())).toBe(before);
+  });
+
+  it("opens a refused dialog again with what was typed, and shows no error once it is corrected", async () => {
+    const channel = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "again" });
+    const refused = await add(await setUp(), "Price", { value: "cheap", channel: channel.id });
+    const again = await driver().open(olga(), refused, "Try again");
+    const [value] = again.dialog.components.filter(({ component }) => component.custom_id === "value");
+    expect(value?.component.value).toBe("cheap");
+    const corrected = await driver().submit(olga(), again, { value: "5%", channel: channel.id });
+    expect(textOf(corrected)).toContain("✅ Subscribed");
+    expect(corrected.content).toBe("");
+    await driver().ask(olga(), "/subscribe remove", { channel: channel.id });
   });
 
   it("opens its dialog from a validator, with the name and the channel filled in", async () => {

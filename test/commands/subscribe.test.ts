@@ -97,6 +97,17 @@ describe("/subscribe", () => {
     expect((await ask("edit")).content).toContain("has no subscription");
   });
 
+  it("removes what was named in any case, and asks if only a part of a name was typed", async () => {
+    const market = addChannel("market");
+    await ask("price", { when: "above", value: "0.16", channel: market.id });
+    const remove = (subject: string) => ask("remove", { channel: market.id, subject });
+    for (const subject of ["a", "...", "0.2"])
+      expect((await remove(subject)).content, subject).toContain("has no subscription to");
+    expect(textOf(await remove("0.16"))).toContain("Which subscription?");
+    expect((await remove("<@1> [x](https://x.example)")).content).toContain("\\<\\@1\\>");
+    expect(textOf(await remove("ABOVE 0.16 usd"))).toContain("Subscription removed");
+  });
+
   it("refuses @everyone, invalid reminder times, and anything that the person may not do themselves", async () => {
     expect((await ask("governance", { role: harness.discord.guild.id })).content).toContain(
       "never ping @everyone",

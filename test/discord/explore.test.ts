@@ -201,7 +201,7 @@ describe("a newcomer exploring the ledger", () => {
     expect(unknown.visibleTo).toBeDefined();
     const [, fingerprint = ""] = validator.split("::");
     const shown = `${ledger.validators[7]?.party.name} ${fingerprint.slice(0, 6)}…${fingerprint.slice(-4)}`;
-    for (const typed of [fingerprint, fingerprint.toUpperCase(), shown])
+    for (const typed of [fingerprint, fingerprint.toUpperCase(), shown, shown.replace(/ (?=1220)/, " · ")])
       expect(
         textOf(await driver().ask(somebody(), "/validator show", { validator: typed })),
         typed,

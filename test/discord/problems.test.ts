@@ -89,7 +89,7 @@ describe("the deliveries to a channel that may be sent next", () => {
         ["a", 0],
         ["b", 0],
       ],
-      [0],
+      [0, 2],
     ],
     [
       "are as many as needed",

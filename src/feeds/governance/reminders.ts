@@ -68,7 +68,7 @@ export function dueReminders(
     .sort(byUrgency);
 }
 
-/** Returns the reminders that were sent, without those of a clock that was ahead: they are due later, and are sent again then. */
+/** Returns the reminders that were sent in time. Those that were sent while the clock was ahead are sent again when they are due. */
 export const believedReminders = (reminded: readonly string[], now: number): readonly string[] => {
   const isPast = (id: string) => deadlineOf(id) - beforeOf(id) <= now + CLOCK_ERROR_MS;
   return reminded.every(isPast) ? reminded : reminded.filter(isPast);

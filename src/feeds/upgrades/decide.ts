@@ -83,7 +83,7 @@ function remind(
 ): { readonly next: Upgrade; readonly news?: UpgradeEvent } {
   const { upgradeAt, freezeAt } = known;
   const due = dueSteps(known, now);
-  // Reminders that a clock sent that was ahead are sent again when they are due.
+  // While the clock was ahead, reminders may have been sent too early. They are sent again when they are due.
   const early = STEPS.filter((step) => timeOfStep(step, known) - BEFORE_MS[step] > now + CLOCK_ERROR_MS);
   const earlyKeys = keysOf(early, known);
   const told = known.told.filter((key) => !earlyKeys.includes(key));

@@ -117,9 +117,10 @@ function roundAfter(
   now: number,
 ): NetworkRhythm["round"] {
   if (latest === null) return known;
-  const { number = latest, advancedAt, seenAt = 0 } = known ?? {};
+  const { number = latest, seenAt = 0 } = known ?? {};
   if (latest <= number) return { ...known, number, seenAt: now };
-  const isFresh = now - seenAt <= PAUSE_MS;
-  const asOfTime = isFresh ? now : advancedAt;
-  return { number: latest, seenAt: now, ...(asOfTime === undefined ? {} : { advancedAt: asOfTime }) };
+  // After a longer pause, it is unknown when it advanced.
+  return ageOf(seenAt, now) <= PAUSE_MS
+    ? { number: latest, seenAt: now, advancedAt: now }
+    : { number: latest, seenAt: now };
 }
