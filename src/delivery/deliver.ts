@@ -1,5 +1,5 @@
 import { isRateLimit } from "../discord/errors.js";
-import { isMember, setArchived } from "../discord/post.js";
+import { isDeleted, isMember, setArchived } from "../discord/post.js";
 import { problemOf, retryAfterOf, wordsFor } from "../discord/problems.js";
 import { LeaseLost } from "../storage/lease.js";
 import { StateError, type Write } from "../storage/store.js";
@@ -281,8 +281,10 @@ export function createDeliver(context: DeliverContext) {
         return;
       }
       case "drop-channel":
-        await commit(id, undefined);
-        await dropChannel(channelId);
+        if (await isDeleted(rest, channelId)) {
+          await commit(id, undefined);
+          await dropChannel(channelId);
+        } else await commit(id, laterAttempt(backoffMs(attempts, Math.random())));
         return;
       case "give-up":
         await commit(id, undefined);

@@ -297,3 +297,10 @@ export async function isMember(rest: REST, guildId: string): Promise<boolean> {
     throw error;
   }
 }
+
+/** True if a channel was deleted. Discord may say so of one that is still there, during an incident. */
+export const isDeleted = (rest: REST, channelId: string): Promise<boolean> =>
+  rest.get(Routes.channel(channelId)).then(
+    () => false,
+    (error: unknown) => error instanceof DiscordAPIError && error.status === 404,
+  );

@@ -49,6 +49,8 @@ describe("a failed delivery", () => {
     ["a connection reset", "reset" as const],
     ["status 500", new DiscordError(500, 0, "Internal Server Error")],
     ["status 429", new DiscordError(429, 0, "You are being rate limited.")],
+    ["“sending is disabled”, as in an incident", new DiscordError(403, 40_004, "Disabled")],
+    ["“unknown channel” although it is there", new DiscordError(404, 10_003, "Unknown Channel")],
   ])("is retried after %s without a duplicate, and does not delay other channels", async (_, error) => {
     const channel = await subscribed();
     harness.discord.trap({ method: "POST", path: messages(channel), times: 1, error });
