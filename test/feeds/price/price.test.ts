@@ -70,6 +70,17 @@ describe("a channel with price alerts", () => {
     const snoozed = await driver.choose({ user: people.ben, channel }, again, "1 hour");
     expect(textOf(snoozed)).toContain("Snoozed");
     expect(snoozed.visibleTo).toBe(people.ben.id);
+    const owner = { user: people.owner, channel };
+    const list = await ask("/subscribe list", {});
+    const menu = driver.components(list).find(({ placeholder }) => placeholder?.startsWith("Edit"));
+    const card = await driver.choose(
+      owner,
+      list,
+      menu?.options?.find(({ label }) => label.startsWith("price"))?.label ?? "",
+    );
+    expect(textOf(card)).toContain("💤 Snoozed until");
+    expect(textOf(await driver.click(owner, card, "End snooze"))).not.toContain("💤");
+    expect(textOf(await ask("/subscribe list", {}))).not.toContain("snoozed until");
     expect(world().refusals).toEqual([]);
   });
 
