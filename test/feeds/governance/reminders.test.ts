@@ -2,20 +2,11 @@ import { expect, it } from "vitest";
 import { createDirectory } from "../../../src/directory/directory.js";
 import { createNames } from "../../../src/directory/names.js";
 import { createRenderer } from "../../../src/discord/message.js";
-import { reminderId } from "../../../src/feeds/governance/events.js";
 import { createMessages } from "../../../src/feeds/governance/messages.js";
-import { believedReminders } from "../../../src/feeds/governance/reminders.js";
 import { toVoteRequest } from "../../../src/feeds/governance/tracking.js";
 import { DAY, HOUR } from "../../../src/util/units.js";
 import { newLinks, newState } from "../../harness.js";
 import { NOW, tracked } from "../../spec/vote-requests.js";
-
-it("reminders of a clock that was ahead are sent again when they are due", () => {
-  const quorumBy = NOW + DAY;
-  const [sent, early] = [reminderId(quorumBy, 2 * DAY), reminderId(quorumBy, HOUR)];
-  expect(believedReminders([sent, early], NOW)).toEqual([sent]);
-  expect(believedReminders([sent, early], quorumBy - HOUR)).toEqual([sent, early]);
-});
 
 it.each([
   ["the quorum's date while the quorum is missing", 1, 0, "⏰ 11 h left to vote: A title (1 of 9 votes)"],
