@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { reminderId } from "../../src/feeds/governance/events.js";
 import { believedReminders } from "../../src/feeds/governance/reminders.js";
-import { typedId } from "../../src/text/ids.js";
+import { readId, typedId } from "../../src/text/ids.js";
 import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 import { NOW } from "./vote-requests.js";
 
@@ -27,6 +27,55 @@ describe("a typed id", () => {
     ["in a link elsewhere is found", `https://notdiscord.com/x/${HEX}`, HEX],
   ])("%s", (_, typed, id) => {
     expect(typedId(typed)).toBe(id);
+  });
+});
+
+describe("the id in pasted text", () => {
+  const id = `acme-node::1220${HEX}`;
+  const wraps: readonly (readonly [before: string, after: string])[] = [
+    ...['""', "''", "``", "“”", "‘’", "«»", "<>", "()", "[]"].map(
+      (pair) => [pair.charAt(0), pair.charAt(1)] as const,
+    ),
+    ...["**", "__", "||", "*", "_"].map((mark) => [mark, mark] as const),
+    ["(**", "**)."],
+    ["  ", "\t"],
+    ["", "."],
+    ["", ","],
+    ["", ";"],
+    ["", "!"],
+    ["", "..."],
+    ["- ", ""],
+    ["* ", ""],
+    ["• ", ""],
+    ["12. ", ""],
+    ["Party: ", ""],
+    ["**Party id:** ", ""],
+  ];
+  it.each(wraps)("is found between %j and %j", (before, after) => {
+    expect(readId(`${before}${id}${after}`)).toBe(id);
+    expect(readId(`${before}${HEX}${after}`)).toBe(HEX);
+  });
+
+  it("keeps the spaces and marks of a party's hint", () => {
+    const spaced = `Acme _Node_ 1::1220${HEX}`;
+    expect(readId(` ${spaced} `)).toBe(spaced);
+    expect(readId(`Acme   Node::1220${HEX}`)).toBe(`Acme Node::1220${HEX}`);
+  });
+
+  it.each([
+    ["https://x.example/party/abc", "abc"],
+    [`https://x.example/${HEX}/details`, HEX],
+    [`https://x.example/?id=${HEX}&tab=2`, HEX],
+    [`https://x.example/#/update/${HEX}`, HEX],
+    [`https://x.example/p/${encodeURIComponent(`a::1220${HEX}`)}`, `a::1220${HEX}`],
+    [`[text](https://x.example/${HEX})`, HEX],
+    [`<https://x.example/${HEX}>`, HEX],
+    ["https://x.example/%E0%A4%A", "%E0%A4%A"],
+    ["https://x.example/", ""],
+    ["..", ""],
+    ["Acme, Inc", "Acme, Inc"],
+  ])("%s is read as %s", (text, expected) => {
+    expect(readId(text)).toBe(expected);
   });
 });
 
