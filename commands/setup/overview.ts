@@ -9,7 +9,7 @@ import type { OwnedSubscription } from "../../src/subscribe/editor.js";
 import { countedWords, join, type Markdown, md, roleMention, timestamp } from "../../src/text/markdown.js";
 import { capitalized } from "../../src/text/plain.js";
 import { present } from "../../src/util/present.js";
-import { subscriptionMenu } from "../subscribe/menu.js";
+import { labelOf, subscriptionMenu } from "../subscribe/menu.js";
 import { headline, serverSubscriptions, setupButton } from "../subscribe/subscription.js";
 
 /** Opens the dialog that adds a subscription to a feed. */
@@ -26,7 +26,6 @@ async function rowOf(
   shownBy: Network,
 ): Promise<Markdown> {
   const { channelId, roleId, isPaused, snoozedUntil = 0 } = subscription;
-  const label = of.id === shownBy.id ? undefined : of.name;
   const { paused, error } = await of.subscriptions.health(channelId);
   const state = () => {
     if (!network) return md`💤 on hold: I no longer cover this network`;
@@ -37,7 +36,7 @@ async function rowOf(
   };
   return join(
     [
-      await headline(subscription, feed, network ?? shownBy, label),
+      await headline(subscription, feed, network ?? shownBy, labelOf(of, shownBy)),
       roleId !== null && md`pings ${roleMention(roleId)}`,
       state(),
     ],

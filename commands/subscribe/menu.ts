@@ -108,7 +108,7 @@ export const whichSubscription = async (
   });
 
 /** Returns the name of a network that is not the one that shows a message. */
-const labelOf = ({ id, name }: NetworkState, shownBy: Network): string | undefined =>
+export const labelOf = ({ id, name }: NetworkState, shownBy: Network): string | undefined =>
   id === shownBy.id ? undefined : name;
 
 const setupLink: Link = { label: "Setup", emoji: "⚙️", to: buttonAddress(setupButton, {}) };

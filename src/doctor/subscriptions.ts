@@ -21,8 +21,8 @@ interface NetworkSubscriptions {
   readonly subscriptions: Subscriptions;
 }
 
-/** Returns the subscriptions of channels by network and channel. A private watch has no channel in a server. */
-async function byChannel({ subscriptions }: NetworkSubscriptions) {
+/** Returns the subscriptions of each channel. A private watch has no channel in a server. */
+async function byChannel(subscriptions: Subscriptions) {
   const channels = new Map<string, Subscription[]>();
   for (const each of await subscriptions.all())
     if (each.userId === null) addTo(channels, each.channelId, each);
@@ -49,7 +49,7 @@ export async function* checkSubscriptions(
 ): AsyncGenerator<Finding> {
   let count = 0;
   for (const { name: network, subscriptions } of networks)
-    for (const [id, all] of await byChannel({ name: network, subscriptions })) {
+    for (const [id, all] of await byChannel(subscriptions)) {
       count += 1;
       const checkName = network === undefined ? `Channel ${id}` : `Channel ${id}, ${network}`;
       const [first] = all;

@@ -94,7 +94,7 @@ describe("a failed delivery", () => {
     expect((await resume()).content).toContain("Send Messages");
     channel.permission_overwrites.length = 0;
     expect(textOf(await resume())).toContain("Resumed");
-    // What waited is looked at every eight seconds.
+    // Waiting messages are checked every eight seconds.
     harness.pass(8_000);
     const title = open();
     await world().until(() => count(channel, title) === 1, "the next one", 15_000);

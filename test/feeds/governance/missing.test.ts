@@ -197,7 +197,7 @@ describe("missing votes", () => {
     await expect.poll(async () => textOf(await ask("/subscribe list"))).toContain("paused");
     channel.permission_overwrites.splice(channel.permission_overwrites.indexOf(closed), 1);
     expect(textOf(await ask("/subscribe resume", { channel: channel.id }))).toContain("Resumed");
-    // What waited is looked at every eight seconds.
+    // Waiting messages are checked every eight seconds.
     await harness.pass(8 * SECOND);
     world().refusals.length = 0;
     await ask("/subscribe remove", { channel: second.id });
