@@ -6,7 +6,8 @@ import type { Network } from "../../src/networks/network.js";
 import { buttonAddress, defineButton } from "../../src/screens/addresses.js";
 import type { Menu } from "../../src/screens/view.js";
 import type { OwnedSubscription } from "../../src/subscribe/editor.js";
-import { countedWords, join, type Markdown, md, roleMention, timestamp } from "../../src/text/markdown.js";
+import { pageLinks, restWords } from "../../src/subscribe/shown.js";
+import { countedWords, join, type Markdown, md, roleMention } from "../../src/text/markdown.js";
 import { capitalized } from "../../src/text/plain.js";
 import { present } from "../../src/util/present.js";
 import { labelOf, subscriptionMenu } from "../subscribe/menu.js";
@@ -21,24 +22,15 @@ export const testAllButton = defineButton("setup-test", {});
 const PER_PAGE = LIMITS.menuOptions;
 
 /** Returns a line about a subscription: its channel, feed, role and state. */
-async function rowOf(
-  { subscription, feed, of, network }: OwnedSubscription,
-  shownBy: Network,
-): Promise<Markdown> {
-  const { channelId, roleId, isPaused, snoozedUntil = 0 } = subscription;
-  const { paused, error } = await of.subscriptions.health(channelId);
-  const state = () => {
-    if (!network) return md`💤 on hold: I no longer cover this network`;
-    if (paused) return md`⏸️ paused${error === undefined ? md`` : md`: ${error}`}`;
-    if (isPaused) return md`⏸️ paused`;
-    if (toldBy(subscription, feed).length === 0) return md`⚠️ posts nothing`;
-    return snoozedUntil > Date.now() ? md`💤 snoozed until ${timestamp(snoozedUntil, "f")}` : md`▶️ working`;
-  };
+async function rowOf(each: OwnedSubscription, shownBy: Network): Promise<Markdown> {
+  const { subscription, feed, of, network } = each;
+  const { channelId, roleId } = subscription;
+  const idle = toldBy(subscription, feed).length === 0 ? md`⚠️ posts nothing` : md`▶️ working`;
   return join(
     [
       await headline(subscription, feed, network ?? shownBy, labelOf(of, shownBy)),
       roleId !== null && md`pings ${roleMention(roleId)}`,
-      state(),
+      restWords(each, await of.subscriptions.health(channelId)) ?? idle,
     ],
     " · ",
   );
@@ -98,8 +90,7 @@ export async function overview(
     ]),
     menus: present([addMenu(feeds), shown.length > 0 && (await subscriptionMenu(shown, services))]),
     links: present([
-      page > 1 && { label: "Previous page", emoji: "◀️", to: buttonAddress(setupButton, { page: page - 1 }) },
-      page < pages && { label: "Next page", emoji: "▶️", to: buttonAddress(setupButton, { page: page + 1 }) },
+      ...pageLinks(page, pages, (other) => buttonAddress(setupButton, { page: other })),
       all.length > 0 && { label: "Test all", emoji: "🧪", to: buttonAddress(testAllButton, {}) },
     ]),
     readings: [],

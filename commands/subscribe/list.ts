@@ -1,6 +1,6 @@
 import type { ChatInputCommandInteraction } from "discord.js";
 import * as z from "zod";
-import type { Health, Subscription } from "../../src/delivery/collections.js";
+import type { Health } from "../../src/delivery/collections.js";
 import type { FeedDefinition } from "../../src/delivery/feed.js";
 import { type ButtonHandler, handlerOf } from "../../src/discord/buttons.js";
 import { NETWORK_OPTION } from "../../src/discord/command.js";
@@ -8,8 +8,8 @@ import type { MessagePayload } from "../../src/discord/message.js";
 import { say, serverOf } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
 import { type ButtonParameters, buttonAddress, defineButton } from "../../src/screens/addresses.js";
-import type { Link } from "../../src/screens/view.js";
 import type { OwnedSubscription } from "../../src/subscribe/editor.js";
+import { pageLinks, restWords } from "../../src/subscribe/shown.js";
 import { countedWords, join, type Markdown, md, timestamp } from "../../src/text/markdown.js";
 import { present } from "../../src/util/present.js";
 import { subscriptionMenu } from "./menu.js";
@@ -27,25 +27,20 @@ const PER_PAGE = 8;
 /** Name of the option for the page number. */
 export const PAGE_OPTION = "page";
 
-function healthLines(
-  { deliveredAt, error, erroredAt, paused }: Health,
-  { isPaused = false, snoozedUntil = 0 }: Subscription,
-): Markdown[] {
-  const awake =
-    snoozedUntil > Date.now() ? md`💤 snoozed until ${timestamp(snoozedUntil, "f")}` : md`▶️ active`;
-  return present([
-    paused || isPaused ? md`⏸️ **paused**. Resume it with \`/subscribe resume\`` : awake,
+const deliveryLines = ({ deliveredAt, error, erroredAt }: Health): Markdown[] =>
+  present([
     md`Last delivery to the channel: ${deliveredAt ? timestamp(deliveredAt) : "none yet"}`,
     error ? md`Last error in the channel ${erroredAt ? timestamp(erroredAt) : md``}: ${error}` : undefined,
   ]);
-}
 
 /** Returns the lines about one subscription in the list. */
 async function entryOf(
-  { subscription, feed, of, network }: OwnedSubscription,
+  each: OwnedSubscription,
   services: SubscribeServices,
   shownLabel: string | undefined,
 ): Promise<readonly Markdown[]> {
+  const { subscription, feed, of, network } = each;
+  const health = await of.subscriptions.health(subscription.channelId);
   const currentState = network && (await feed.nowOf?.(network, subscription));
   return present([
     await headline(
@@ -57,11 +52,10 @@ async function entryOf(
     ...described(subscription, feed),
     currentState && md`Now: ${currentState}`,
     of.subscriptions.isFixed(subscription) && md`${OPERATORS_OWN}`,
-    ...(network
-      ? healthLines(await of.subscriptions.health(subscription.channelId), subscription)
-      : [
-          md`💤 **on hold**: I no longer cover ${of.name}. It continues if the bot's operator adds that network again.`,
-        ]),
+    network && (health.paused || subscription.isPaused)
+      ? md`⏸️ **paused**. Resume it with \`/subscribe resume\``
+      : (restWords(each, health) ?? md`▶️ active`),
+    ...(network ? deliveryLines(health) : [md`It continues if the bot's operator adds that network again.`]),
     md``,
   ]);
 }
@@ -90,15 +84,6 @@ const pageButton = defineButton("sub-list", {
   /** The network in the command's option. */
   network: z.string().max(12).optional(),
 });
-
-/** Returns the buttons that lead to the pages before and after one. */
-function pageLinks(page: number, pages: number, network: string | undefined): readonly Link[] {
-  const to = (other: number) => buttonAddress(pageButton, { page: other, ...(network && { network }) });
-  return present([
-    page > 1 && { label: "Previous page", emoji: "◀️", to: to(page - 1) },
-    page < pages && { label: "Next page", emoji: "▶️", to: to(page + 1) },
-  ]);
-}
 
 /** Shows one page of a server's subscriptions and their health. @param wantedNetwork all networks without one */
 async function subscriptionList(
@@ -135,7 +120,9 @@ async function subscriptionList(
       ...readTimes,
     ]),
     menus: [await subscriptionMenu(shownOnes, shownBy)],
-    links: pageLinks(page, pages, wantedNetwork),
+    links: pageLinks(page, pages, (other) =>
+      buttonAddress(pageButton, { page: other, network: wantedNetwork }),
+    ),
     readings: [],
   });
 }

@@ -9,7 +9,7 @@ import { readPlace } from "../../src/discord/places.js";
 import type { Network, NetworkState } from "../../src/networks/network.js";
 import { buttonAddress, defineButton, subjectParameter } from "../../src/screens/addresses.js";
 import type { Link, Menu, View } from "../../src/screens/view.js";
-import { type OwnedSubscription, setPaused } from "../../src/subscribe/editor.js";
+import { findAmong, type OwnedSubscription, setPaused } from "../../src/subscribe/editor.js";
 import { join, type Markdown, md, timestamp } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { present } from "../../src/util/present.js";
@@ -161,10 +161,7 @@ export function createSubscriptionButtons(
     const guildId = managedServer(click);
     const { c, feed, id = null, network = shownBy.id } = wanted;
     const inChannel = await subscriptionsIn(c, guildId, { networks: shownBy.networks, feeds });
-    const found = inChannel.find(
-      ({ subscription, of }) =>
-        of.id === network && subscription.feed === feed && subscription.subject === id,
-    );
+    const found = findAmong(inChannel, { feed, subject: id, network });
     if (!found) throw noLongerThere();
     return { found, guildId };
   };

@@ -14,7 +14,7 @@ import { say } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
 import { type ButtonParameters, buttonAddress } from "../../src/screens/addresses.js";
 import type { Menu } from "../../src/screens/view.js";
-import { endPause, setPaused } from "../../src/subscribe/editor.js";
+import { endPause, findAmong, setPaused } from "../../src/subscribe/editor.js";
 import { md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { present } from "../../src/util/present.js";
@@ -103,10 +103,7 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
     feed: string,
     id: string,
     network = services.id,
-  ) =>
-    (await watchesOf(userId, services.networks, allWatchables)).find(
-      (each) => each.of.id === network && each.feed.name === feed && each.subscription.subject === id,
-    );
+  ) => findAmong(await watchesOf(userId, services.networks, allWatchables), { feed, subject: id, network });
 
   const offerWatch = async (offer: Offer, { user }: Click, services: Network) => {
     const watchable = findWatchable(offer);

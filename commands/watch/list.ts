@@ -5,6 +5,8 @@ import type { MessagePayload } from "../../src/discord/message.js";
 import type { Network } from "../../src/networks/network.js";
 import { buttonAddress } from "../../src/screens/addresses.js";
 import type { Link, View } from "../../src/screens/view.js";
+import { findAmong } from "../../src/subscribe/editor.js";
+import { restWords } from "../../src/subscribe/shown.js";
 import { join, type Markdown, md } from "../../src/text/markdown.js";
 import { present } from "../../src/util/present.js";
 import {
@@ -45,18 +47,14 @@ const labelled = (text: string, { network, of }: Watch, shownLabel: string | und
   return label === undefined || label === shownLabel ? text : `${text} · ${label}`;
 };
 
-/** Returns the reason why a watch sends no messages now, null if it does. */
-function pauseOf({ subscription: { isPaused, snoozedUntil = 0 }, network }: Watch): Markdown | null {
-  if (!network) return md`💤 on hold: I no longer cover this network`;
-  if (isPaused) return md`⏸️ paused`;
-  return snoozedUntil > Date.now() ? md`💤 snoozed` : null;
-}
-
 async function linesOf(each: Watch, services: Network, shownLabel: string | undefined): Promise<Markdown[]> {
   const { feed, subscription, network } = each;
   const currentState = network && (await feed.nowOf?.(network, subscription));
   return [
-    join([md`**${labelled(await titleOfWatch(each, services), each, shownLabel)}**`, pauseOf(each)], " · "),
+    join(
+      [md`**${labelled(await titleOfWatch(each, services), each, shownLabel)}**`, restWords(each, {})],
+      " · ",
+    ),
     md`${topicList(each)}${currentState ? md` · ${currentState}` : md``}`,
   ];
 }
@@ -91,9 +89,8 @@ export async function watchList(
   const { networks } = services;
   const everything = await watchesOf(userId, networks, all);
   const ownWatches = everything.filter(({ of }) => only === undefined || of.id === only);
-  const chosenWatch = ownWatches.find(
-    (each) => each.of.id === network && each.feed.name === feed && each.subscription.subject === id,
-  );
+  const chosenWatch =
+    feed !== undefined ? findAmong(ownWatches, { feed, subject: id ?? null, network }) : undefined;
   // Render with the watch's own network, so that the buttons change the watch there.
   const shownBy = chosenWatch?.network ?? (only === undefined ? networks.served[0] : services);
   const refusedNetworks = await refusedOn(

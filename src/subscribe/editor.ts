@@ -47,6 +47,16 @@ export async function findSubscriptions(
   return (await Promise.all(lists)).flat();
 }
 
+/** Finds a subscription by its feed, its subject and its network. */
+export const findAmong = <Owned extends OwnedSubscription>(
+  all: readonly Owned[],
+  wanted: { readonly feed: string; readonly subject: string | null; readonly network: string | undefined },
+): Owned | undefined =>
+  all.find(
+    ({ subscription: { feed, subject }, of }) =>
+      of.id === wanted.network && feed === wanted.feed && subject === wanted.subject,
+  );
+
 /**
  * Returns the subscriptions on all networks that a filter selects, as all processes have stored them. Limits are checked with it.
  * Lists use `findSubscriptions`, which reads less and may be some seconds old.

@@ -1,0 +1,31 @@
+import type { Health } from "../delivery/collections.js";
+import type { Address } from "../screens/addresses.js";
+import type { Link } from "../screens/view.js";
+import { type Markdown, md, timestamp } from "../text/markdown.js";
+import { present } from "../util/present.js";
+import type { OwnedSubscription } from "./editor.js";
+
+/**
+ * Returns why a subscription sends nothing now, in a few words. `undefined` if it sends.
+ * @param health the health of its channel
+ */
+export function restWords(
+  { subscription: { isPaused, snoozedUntil = 0 }, network, of }: OwnedSubscription,
+  { paused, error }: Health,
+): Markdown | undefined {
+  if (!network) return md`💤 on hold: I no longer cover ${of.name}`;
+  if (paused && error !== undefined) return md`⏸️ paused: ${error}`;
+  if (paused || isPaused) return md`⏸️ paused`;
+  return snoozedUntil > Date.now() ? md`💤 snoozed until ${timestamp(snoozedUntil, "f")}` : undefined;
+}
+
+/** Returns the buttons that lead to the pages before and after one. */
+export const pageLinks = (
+  page: number,
+  pages: number,
+  addressOf: (page: number) => Address,
+): readonly Link[] =>
+  present([
+    page > 1 && { label: "Previous page", emoji: "◀️", to: addressOf(page - 1) },
+    page < pages && { label: "Next page", emoji: "▶️", to: addressOf(page + 1) },
+  ]);
