@@ -11,7 +11,7 @@ import {
 } from "discord.js";
 import { LRUCache } from "lru-cache";
 import * as z from "zod";
-import { DISCORD, hasCode } from "../discord/errors.js";
+import { ErrorCode, hasCode } from "../discord/errors.js";
 import type { Pacer } from "../discord/pacer.js";
 import { checkAnswer, createdId } from "../discord/post.js";
 import { problemOf } from "../discord/problems.js";
@@ -220,7 +220,7 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
       if (known?.eventId !== undefined && known.endsAt > now()) await moveEvent(id, known, wanted);
       else await create(id, guildId, wanted, known);
     } catch (error) {
-      if (known && hasCode(error, DISCORD.unknownScheduledEvent))
+      if (known && hasCode(error, ErrorCode.UnknownGuildScheduledEvent))
         await storeEvent(id, { ...known, isGone: true });
       else if (isRefusal(error)) {
         log.warn({ err: error, guild: guildId }, "Discord refused a calendar event; retrying in an hour");

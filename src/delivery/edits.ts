@@ -1,5 +1,5 @@
 import { DiscordAPIError, type REST } from "discord.js";
-import { DISCORD, hasCode } from "../discord/errors.js";
+import { ErrorCode, hasCode } from "../discord/errors.js";
 import { type MessagePayload, withoutPictures } from "../discord/message.js";
 import { editMessage, pingsIn, readText, setArchived } from "../discord/post.js";
 import { problemOf, retryAfterOf } from "../discord/problems.js";
@@ -25,7 +25,7 @@ export async function editAnnounced(rest: REST, document: Announced, payload: Me
     try {
       await editMessage(rest, placeId, messageId, payload, pings);
     } catch (error) {
-      if (!hasCode(error, DISCORD.invalidForm)) throw error;
+      if (!hasCode(error, ErrorCode.InvalidFormBodyOrContentType)) throw error;
       // Discord may reject the address of a picture, also if it was sent without pictures.
       await editMessage(rest, placeId, messageId, withoutPictures(payload), pings);
     }
@@ -33,7 +33,7 @@ export async function editAnnounced(rest: REST, document: Announced, payload: Me
   try {
     await edit();
   } catch (error) {
-    if (!hasCode(error, DISCORD.threadArchived)) throw error;
+    if (!hasCode(error, ErrorCode.InvalidActionOnArchivedThread)) throw error;
     await setArchived(rest, placeId, false);
     await edit();
     await setArchived(rest, placeId, true);
@@ -47,10 +47,12 @@ export async function editAnnounced(rest: REST, document: Announced, payload: Me
 export function afterFailedEdit(document: Announced, error: unknown, now: number): Announced {
   const problem = problemOf(error);
   // Discord limits edits of messages that are over an hour old, and asks to wait an hour.
-  const isOldMessage = error instanceof DiscordAPIError && error.code === DISCORD.oldMessageEdits;
+  const isOldMessage =
+    error instanceof DiscordAPIError &&
+    error.code === ErrorCode.MaximumNumberOfEditsToMessagesOlderThanOneHourReached;
   // Somebody may have closed the channel for a while.
   const isClosed =
-    (problem === "no-access" || hasCode(error, DISCORD.missingPermissions)) &&
+    (problem === "no-access" || hasCode(error, ErrorCode.MissingPermissions)) &&
     ageOf(document.editedAt ?? document.at, now) < CLOSED_MS;
   if (isOldMessage || isClosed) return { ...document, notBefore: now + HOUR };
   if (problem === "refused-for-now")
@@ -77,7 +79,7 @@ export async function editForGood(
     return undefined;
   } catch (error) {
     onError(error);
-    if (problemOf(error) === "no-access" || hasCode(error, DISCORD.missingPermissions)) return undefined;
+    if (problemOf(error) === "no-access" || hasCode(error, ErrorCode.MissingPermissions)) return undefined;
     const failed = afterFailedEdit(document, error, now());
     return failed.revision === undefined ? undefined : failed;
   }

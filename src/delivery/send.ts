@@ -1,4 +1,4 @@
-import { DISCORD, hasCode } from "../discord/errors.js";
+import { ErrorCode, hasCode } from "../discord/errors.js";
 import { withoutPictures } from "../discord/message.js";
 import {
   findByMark,
@@ -118,7 +118,7 @@ export function createSender({
       try {
         return await attempt(post, signal);
       } catch (error) {
-        if (!hasCode(error, DISCORD.invalidForm)) throw error;
+        if (!hasCode(error, ErrorCode.InvalidFormBodyOrContentType)) throw error;
         // Discord may reject the address of a picture, so try again without pictures.
         return attempt({ ...post, payload: withoutPictures(payload) }, signal);
       }

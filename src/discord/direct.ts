@@ -1,6 +1,6 @@
 import { type APIDMChannel, DiscordAPIError, type REST, Routes } from "discord.js";
 import { PersonError } from "../util/person-error.js";
-import { DISCORD, hasCode } from "./errors.js";
+import { ErrorCode, hasCode } from "./errors.js";
 import type { MessagePayload } from "./message.js";
 import { postMessage } from "./post.js";
 
@@ -12,7 +12,11 @@ const REFUSED =
 
 /** True if Discord says that a person accepts no direct messages from the bot. */
 const isUnwilling = (error: unknown): boolean =>
-  hasCode(error, DISCORD.cannotWriteToPerson) || hasCode(error, DISCORD.noMutualServer);
+  hasCode(
+    error,
+    ErrorCode.CannotSendMessagesToThisUser,
+    ErrorCode.CannotSendMessagesToThisUserDueToHavingNoMutualGuilds,
+  );
 
 /** Opens the direct messages with a person. @returns the channel's id @throws {PersonError} if Discord refuses */
 export async function openDirectMessages(rest: REST, userId: string): Promise<string> {
@@ -22,7 +26,7 @@ export async function openDirectMessages(rest: REST, userId: string): Promise<st
     })) as APIDMChannel;
     return channel.id;
   } catch (error) {
-    if (hasCode(error, DISCORD.openingTooFast))
+    if (hasCode(error, ErrorCode.OpeningDirectMessagesTooFast))
       throw new PersonError(
         "Discord limits how many new people I can message, and a lot are signing up right now. Please try again in a few minutes.",
       );

@@ -38,7 +38,7 @@ import {
   PRIVATE_OPTION,
   type ReadingCommand,
 } from "./command.js";
-import { DISCORD, explain, hasCode, isTooLate, kindOf } from "./errors.js";
+import { ErrorCode, explain, hasCode, isTooLate, kindOf } from "./errors.js";
 import { answersOf, type FormAnswers, tryAgainRow, withAnswers } from "./forms.js";
 import { commandHelp } from "./help.js";
 import type { Links } from "./links.js";
@@ -272,7 +272,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
       );
       return "answered";
     } catch (error) {
-      if (isTooLate(error) || hasCode(error, DISCORD.alreadyAcknowledged)) throw error;
+      if (isTooLate(error) || hasCode(error, ErrorCode.InteractionHasAlreadyBeenAcknowledged)) throw error;
       await click.reply({
         content: toContent(explain(error, log, click.id), commandPaths()),
         flags: MessageFlags.Ephemeral,
@@ -331,7 +331,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
       await yieldIfBusy();
       return await handle(interaction);
     } catch (error) {
-      if (hasCode(error, DISCORD.alreadyAcknowledged)) {
+      if (hasCode(error, ErrorCode.InteractionHasAlreadyBeenAcknowledged)) {
         // During a handover, two processes run the same shard.
         log.debug({ interaction: id }, "Another process answered first");
         return "duplicate";

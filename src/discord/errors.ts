@@ -1,4 +1,4 @@
-import { DiscordAPIError, HTTPError, RESTJSONErrorCodes } from "discord.js";
+import { DiscordAPIError, RESTJSONErrorCodes as ErrorCode, HTTPError } from "discord.js";
 import { ExplorerError, type ExplorerProblem } from "../explorer/errors.js";
 import type { Log } from "../log.js";
 import { StateError } from "../storage/store.js";
@@ -74,50 +74,13 @@ export function kindOf(error: unknown): string {
   return error instanceof StateError ? "storage" : "error";
 }
 
-/** Error codes of Discord that the bot handles, under shorter names. */
-export const DISCORD = {
-  unknownChannel: RESTJSONErrorCodes.UnknownChannel,
-  unknownMessage: RESTJSONErrorCodes.UnknownMessage,
-  unknownMember: RESTJSONErrorCodes.UnknownMember,
-  unknownUser: RESTJSONErrorCodes.UnknownUser,
-  unknownGuild: RESTJSONErrorCodes.UnknownGuild,
-  unknownInteraction: RESTJSONErrorCodes.UnknownInteraction,
-  /** The interaction's token has expired. It is valid for 15 minutes. */
-  unknownWebhook: RESTJSONErrorCodes.UnknownWebhook,
-  unknownScheduledEvent: RESTJSONErrorCodes.UnknownGuildScheduledEvent,
-  missingAccess: RESTJSONErrorCodes.MissingAccess,
-  missingPermissions: RESTJSONErrorCodes.MissingPermissions,
-  cannotWriteToPerson: RESTJSONErrorCodes.CannotSendMessagesToThisUser,
-  noMutualServer: RESTJSONErrorCodes.CannotSendMessagesToThisUserDueToHavingNoMutualGuilds,
-  openingTooFast: RESTJSONErrorCodes.OpeningDirectMessagesTooFast,
-  alreadyAcknowledged: RESTJSONErrorCodes.InteractionHasAlreadyBeenAcknowledged,
-  invalidForm: RESTJSONErrorCodes.InvalidFormBodyOrContentType,
-  oldMessageEdits: RESTJSONErrorCodes.MaximumNumberOfEditsToMessagesOlderThanOneHourReached,
-  threadArchived: RESTJSONErrorCodes.InvalidActionOnArchivedThread,
-  threadExists: RESTJSONErrorCodes.ThreadAlreadyCreatedForMessage,
-  tooManyThreads: RESTJSONErrorCodes.MaximumActiveThreads,
-  unknownTag: RESTJSONErrorCodes.UnknownTag,
-  tagRequired: RESTJSONErrorCodes.TagRequiredToCreateAForumPostInThisChannel,
-  alreadyCrossposted: RESTJSONErrorCodes.ThisMessageWasAlreadyCrossposted,
-  cannotReply: RESTJSONErrorCodes.CannotReplyWithoutPermissionToReadMessageHistory,
-  sendingDisabled: RESTJSONErrorCodes.SendMessagesHasBeenTemporarilyDisabled,
-  featureDisabled: RESTJSONErrorCodes.FeatureTemporarilyDisabledServerSide,
-  overloaded: RESTJSONErrorCodes.APIResourceOverloaded,
-  slowmode: RESTJSONErrorCodes.ActionCannotBePerformedDueToSlowmodeRateLimit,
-  announcementEdits: RESTJSONErrorCodes.AnnouncementEditLimitExceeded,
-  resourceLimited: RESTJSONErrorCodes.ServiceResourceIsBeingRateLimited,
-  tooLarge: RESTJSONErrorCodes.RequestEntityTooLarge,
-  blockedByModeration: RESTJSONErrorCodes.MessageWasBlockedByAutomaticModeration,
-  titleBlocked: RESTJSONErrorCodes.TitleWasBlockedByAutomaticModeration,
-  harmfulLinks: RESTJSONErrorCodes.MessageBlockedByHarmfulLinksFilter,
-} as const;
+/** Discord's error codes. */
+export { ErrorCode };
 
-/** True if an interaction can no longer be answered. */
+/** True if an interaction can no longer be answered. Its token, which is a webhook to Discord, is valid for 15 minutes. */
 export const isTooLate = (error: unknown): boolean =>
-  hasCode(error, DISCORD.unknownInteraction) ||
-  hasCode(error, DISCORD.unknownWebhook) ||
-  hasCode(error, DISCORD.unknownMessage);
+  hasCode(error, ErrorCode.UnknownInteraction, ErrorCode.UnknownWebhook, ErrorCode.UnknownMessage);
 
-/** True if an error is Discord's answer with this JSON error code (`DISCORD`). */
-export const hasCode = (error: unknown, code: number): boolean =>
-  error instanceof DiscordAPIError && error.code === code;
+/** True if an error is Discord's answer with one of these JSON error codes. */
+export const hasCode = (error: unknown, ...codes: readonly ErrorCode[]): boolean =>
+  error instanceof DiscordAPIError && codes.some((code) => code === error.code);

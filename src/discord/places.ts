@@ -9,7 +9,7 @@ import {
   Routes,
 } from "discord.js";
 import { PersonError } from "../util/person-error.js";
-import { DISCORD, hasCode } from "./errors.js";
+import { ErrorCode, hasCode } from "./errors.js";
 import {
   ALL,
   type ChannelPlace,
@@ -252,7 +252,7 @@ export async function isPingable(
 }
 
 const isUnknownPerson = (error: unknown): boolean =>
-  hasCode(error, DISCORD.unknownMember) || hasCode(error, DISCORD.unknownUser);
+  hasCode(error, ErrorCode.UnknownMember, ErrorCode.UnknownUser);
 
 /** Checks that a person is in a server. @throws {PersonError} if not */
 export async function checkMember(rest: REST, guildId: string, userId: string): Promise<void> {

@@ -7,7 +7,7 @@ import {
   Routes,
 } from "discord.js";
 import * as z from "zod";
-import { DISCORD, hasCode } from "./errors.js";
+import { ErrorCode, hasCode } from "./errors.js";
 import { LIMITS } from "./limits.js";
 import type { MessagePayload } from "./message.js";
 
@@ -115,9 +115,9 @@ export async function postMessage(
   try {
     return await sendRequest(post);
   } catch (error) {
-    if (post.replyTo && hasCode(error, DISCORD.cannotReply))
+    if (post.replyTo && hasCode(error, ErrorCode.CannotReplyWithoutPermissionToReadMessageHistory))
       return sendRequest({ ...post, replyTo: undefined });
-    if (hasCode(error, DISCORD.threadArchived)) {
+    if (hasCode(error, ErrorCode.InvalidActionOnArchivedThread)) {
       await setArchived(rest, channelId, false, signal);
       return sendRequest(post);
     }
@@ -165,7 +165,7 @@ export async function openThread(
       }),
     );
   } catch (error) {
-    if (!hasCode(error, DISCORD.threadExists)) throw error;
+    if (!hasCode(error, ErrorCode.ThreadAlreadyCreatedForMessage)) throw error;
   }
 }
 
@@ -181,7 +181,7 @@ export async function setArchived(
       await rest.patch(Routes.channel(threadId), { body: { archived }, ...(signal ? { signal } : {}) }),
     );
   } catch (error) {
-    if (!archived || !hasCode(error, DISCORD.threadArchived)) throw error;
+    if (!archived || !hasCode(error, ErrorCode.InvalidActionOnArchivedThread)) throw error;
   }
 }
 
@@ -190,7 +190,7 @@ export async function crosspost(rest: REST, channelId: string, messageId: string
   try {
     checkAnswer(await rest.post(Routes.channelMessageCrosspost(channelId, messageId)));
   } catch (error) {
-    if (!hasCode(error, DISCORD.alreadyCrossposted)) throw error;
+    if (!hasCode(error, ErrorCode.ThisMessageWasAlreadyCrossposted)) throw error;
   }
 }
 
@@ -268,7 +268,7 @@ export async function findPostByMark(
   };
   const archived = (await rest.get(Routes.channelThreads(forumId, "public")).catch((error: unknown) => {
     // Without Read Message History, only active posts are found. A new one is among them.
-    if (hasCode(error, DISCORD.missingPermissions)) return { threads: [] };
+    if (hasCode(error, ErrorCode.MissingPermissions)) return { threads: [] };
     throw error;
   })) as { threads: APIThreadChannel[] };
   const least = BigInt(snowflakeAt(since));
@@ -279,7 +279,7 @@ export async function findPostByMark(
     await turn();
     const firstMessage = (await rest.get(Routes.channelMessage(id, id)).catch((error: unknown) => {
       // A deleted message is not a match. After any other error the result is unknown.
-      if (hasCode(error, DISCORD.unknownMessage) || hasCode(error, DISCORD.unknownChannel)) return undefined;
+      if (hasCode(error, ErrorCode.UnknownMessage, ErrorCode.UnknownChannel)) return undefined;
       throw error;
     })) as APIMessage | undefined;
     if (firstMessage && holdsMark(firstMessage, mark)) return firstMessage;

@@ -1,6 +1,6 @@
 import { DiscordAPIError } from "discord.js";
 import { HOUR } from "../util/units.js";
-import { DISCORD, isRateLimit } from "./errors.js";
+import { ErrorCode, isRateLimit } from "./errors.js";
 
 /** Kind of a failed request to a channel. */
 export type PostProblem =
@@ -21,34 +21,34 @@ export type PostProblem =
 
 /** Codes of refusals that end by themselves, as in an incident of Discord. */
 const TEMPORARY: ReadonlySet<number | string> = new Set([
-  DISCORD.tooManyThreads,
-  DISCORD.sendingDisabled,
-  DISCORD.featureDisabled,
-  DISCORD.overloaded,
+  ErrorCode.MaximumActiveThreads,
+  ErrorCode.SendMessagesHasBeenTemporarilyDisabled,
+  ErrorCode.FeatureTemporarilyDisabledServerSide,
+  ErrorCode.APIResourceOverloaded,
   // Not in discord-api-types: "the resource is overloaded, try again later".
   110_001,
-  DISCORD.slowmode,
-  DISCORD.announcementEdits,
-  DISCORD.resourceLimited,
+  ErrorCode.ActionCannotBePerformedDueToSlowmodeRateLimit,
+  ErrorCode.AnnouncementEditLimitExceeded,
+  ErrorCode.ServiceResourceIsBeingRateLimited,
 ]);
 /** Codes of refusals of one message, which says nothing about others. */
 const OF_A_MESSAGE: ReadonlySet<number | string> = new Set([
-  DISCORD.invalidForm,
-  DISCORD.tooLarge,
-  DISCORD.blockedByModeration,
-  DISCORD.titleBlocked,
-  DISCORD.harmfulLinks,
+  ErrorCode.InvalidFormBodyOrContentType,
+  ErrorCode.RequestEntityTooLarge,
+  ErrorCode.MessageWasBlockedByAutomaticModeration,
+  ErrorCode.TitleWasBlockedByAutomaticModeration,
+  ErrorCode.MessageBlockedByHarmfulLinksFilter,
 ]);
 
 /** Classifies a failed request to a channel. */
 export function problemOf(error: unknown): PostProblem {
   if (!(error instanceof DiscordAPIError)) return isRateLimit(error) ? "refused-for-now" : "unknown";
   switch (error.code) {
-    case DISCORD.unknownChannel:
+    case ErrorCode.UnknownChannel:
       return "channel-deleted";
-    case DISCORD.unknownMessage:
+    case ErrorCode.UnknownMessage:
       return "deleted-by-somebody";
-    case DISCORD.missingAccess:
+    case ErrorCode.MissingAccess:
       return "no-access";
     default:
       if (error.status >= 500) return "unknown";
@@ -73,14 +73,15 @@ export function retryAfterOf(error: unknown): number | undefined {
 export function wordsFor(error: unknown): string {
   if (!(error instanceof DiscordAPIError)) return "Discord did not answer";
   const wordsByCode: Partial<Record<number | string, string>> = {
-    [DISCORD.unknownChannel]: "the channel was deleted",
-    [DISCORD.missingAccess]: "the bot can't see the channel. Grant it View Channel there",
-    [DISCORD.cannotWriteToPerson]: "Discord won't let the bot message this person",
-    [DISCORD.missingPermissions]: "the bot can't post there. Grant it Send Messages and Embed Links",
-    [DISCORD.tagRequired]: "the forum requires a tag. Subscribe again to set one",
-    [DISCORD.unknownTag]: "the posts' tag was deleted. Resume the subscription to pick another",
-    [DISCORD.tooManyThreads]: "the server has too many active threads",
-    [DISCORD.threadArchived]: "the thread is locked",
+    [ErrorCode.UnknownChannel]: "the channel was deleted",
+    [ErrorCode.MissingAccess]: "the bot can't see the channel. Grant it View Channel there",
+    [ErrorCode.CannotSendMessagesToThisUser]: "Discord won't let the bot message this person",
+    [ErrorCode.MissingPermissions]: "the bot can't post there. Grant it Send Messages and Embed Links",
+    [ErrorCode.TagRequiredToCreateAForumPostInThisChannel]:
+      "the forum requires a tag. Subscribe again to set one",
+    [ErrorCode.UnknownTag]: "the posts' tag was deleted. Resume the subscription to pick another",
+    [ErrorCode.MaximumActiveThreads]: "the server has too many active threads",
+    [ErrorCode.InvalidActionOnArchivedThread]: "the thread is locked",
   };
   return wordsByCode[error.code] ?? `Discord refused it (${error.code})`;
 }

@@ -9,7 +9,7 @@ import { createNotice } from "../util/notice.js";
 import { present } from "../util/present.js";
 import { MINUTE, SECOND } from "../util/units.js";
 import type { CommandDefinition } from "./command.js";
-import { DISCORD, hasCode } from "./errors.js";
+import { ErrorCode, hasCode } from "./errors.js";
 
 /** The server that the commands were last registered in, or null if they are registered everywhere. */
 export const registrations = defineCollection({
@@ -142,7 +142,7 @@ async function registerCommands(options: RegistrationDeps): Promise<ReadonlyMap<
   await Promise.all(
     [...otherGuilds].map((id) =>
       putCommands(inGuild(id), [], id).catch((err: unknown) => {
-        const hasLeft = hasCode(err, DISCORD.missingAccess) || hasCode(err, DISCORD.unknownGuild);
+        const hasLeft = hasCode(err, ErrorCode.MissingAccess, ErrorCode.UnknownGuild);
         isLeftOver ||= id === lastRegistration?.guildId && !hasLeft;
         log.debug({ err, guild: id }, "A server's commands could not be read");
       }),
@@ -167,11 +167,11 @@ async function registerCommands(options: RegistrationDeps): Promise<ReadonlyMap<
  * True if a retry may succeed. Discord always answers malformed commands the same way. A bot that is not in its server yet, or a
  * proxy that answers 403, may work later.
  */
-const mayRetry = (error: unknown): boolean => !hasCode(error, DISCORD.invalidForm);
+const mayRetry = (error: unknown): boolean => !hasCode(error, ErrorCode.InvalidFormBodyOrContentType);
 
 /** Returns what keeps the bot from registering the commands. */
 const obstacleIn = (error: unknown, guildId: string | undefined): string =>
-  guildId !== undefined && hasCode(error, DISCORD.missingAccess)
+  guildId !== undefined && hasCode(error, ErrorCode.MissingAccess)
     ? "The bot isn't in the server of DISCORD_GUILD_ID. Invite it, or correct the id."
     : "Discord couldn't be reached.";
 

@@ -10,7 +10,7 @@ import {
 } from "discord.js";
 import { yieldFor } from "../util/event-loop.js";
 import { withTimeout } from "../util/timeouts.js";
-import { DISCORD, hasCode, isTooLate } from "./errors.js";
+import { ErrorCode, hasCode, isTooLate } from "./errors.js";
 import { type MessagePayload, withoutPictures } from "./message.js";
 import { keepingPings } from "./post.js";
 
@@ -54,7 +54,7 @@ async function sendDespiteBreaks(send: () => Promise<unknown>): Promise<void> {
   } catch (error) {
     if (error instanceof DiscordAPIError) throw error;
     await send().catch((secondError: unknown) => {
-      if (!hasCode(secondError, DISCORD.alreadyAcknowledged)) throw secondError;
+      if (!hasCode(secondError, ErrorCode.InteractionHasAlreadyBeenAcknowledged)) throw secondError;
     });
   }
 }
@@ -130,7 +130,7 @@ export async function answerInteraction(
   try {
     await sendDespiteBreaks(() => sendReply(interaction, target, payload));
   } catch (error) {
-    if (isTooLate(error) || hasCode(error, DISCORD.alreadyAcknowledged)) throw error;
+    if (isTooLate(error) || hasCode(error, ErrorCode.InteractionHasAlreadyBeenAcknowledged)) throw error;
     // Discord rejects more picture URLs than it documents, so try again without pictures.
     const isSent =
       error instanceof DiscordAPIError &&
