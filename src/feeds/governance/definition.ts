@@ -144,7 +144,7 @@ export const definition: FeedDefinition = {
   watches: [proposalWatch, voterWatch],
   tagName: /govern|vote|proposal/i,
 
-  async sample({ explorer, names, renderer, now }, { subject }, mark) {
+  async sample({ explorer, names, now }, { subject }, mark) {
     const voter = voterIn(subject);
     const rows = (await ifAnswered(explorer.voteRequests({ page: 0, size: 100 })))?.data.content ?? [];
     const chosenRow = subject === null ? undefined : rows.find((row) => identityOf(row) === subject);
@@ -154,11 +154,11 @@ export const definition: FeedDefinition = {
     const explorersRequest = foundRequest?.data ?? (newestRow ? fromExplorer(newestRow, null) : madeUp(now));
     const request = { ...explorersRequest, ...names.seenOf(explorersRequest.identity) };
     const neededVotes = neededFor(request, await countSuperValidators(explorer));
-    const messages = createMessages(renderer, names, () => now);
+    const messages = createMessages(names, () => now);
     const snapshot = { request, needed: neededVotes, revision: 0, isOver: false, missing: async () => null };
     return voter === undefined
-      ? messages.sample(snapshot, mark)
-      : messages.reminderView(
+      ? messages.announcement(snapshot, mark)
+      : messages.reminder(
           { deadline: votableUntil(request) ?? now + DAY, snapshot, mark },
           notVotedYet([names.called(voter)], request, names),
         );

@@ -4,6 +4,7 @@ import type { FeedModule } from "../../delivery/module.js";
 import { proposalEntry } from "../../directory/fill.js";
 import { countSuperValidators } from "../../ledger/vote-requests.js";
 import { outcomeKnown } from "../../ledger/vote-rules.js";
+import type { View } from "../../screens/view.js";
 import { ageOf } from "../../util/clock.js";
 import { DAY, HOUR } from "../../util/units.js";
 import { calendarServers, voteCalendar } from "./calendar.js";
@@ -62,8 +63,8 @@ export const governance: FeedModule = {
       now,
     });
     const superValidators = () => countSuperValidators(explorer.for("background", { maxAgeMs: HOUR }));
-    const messages = createMessages(renderer, names, now);
-    const newsMessage = createNews(renderer, names, now);
+    const messages = createMessages(names, now);
+    const newsView = createNews(names, now);
     const reminding = createReminding({ state, subscriptions, rest, messages, names, now });
     const titleOf = ({ request }: Snapshot) => names.voteRequest(request);
 
@@ -82,18 +83,22 @@ export const governance: FeedModule = {
       async render(event, mark, recipients) {
         if (event.kind === "digest") {
           await names.read(event.rows, DETAIL_MS);
-          return { payload: messages.digest(event, mark), title: "New vote requests", revision: 0 };
+          const payload = renderer.message(messages.digest(event, mark));
+          return { payload, title: "New vote requests", revision: 0 };
         }
         const snapshot = await snapshots.of(event.key, "row" in event ? event.row : undefined);
-        const commonFields = { title: titleOf(snapshot), revision: snapshot.revision };
+        const shown = (view: View) => ({
+          payload: renderer.message(view),
+          title: titleOf(snapshot),
+          revision: snapshot.revision,
+        });
         if (event.kind === "reminder") {
           const reminder = await reminding.sent(event, snapshot, mark, recipients);
-          return reminder && { ...reminder, ...commonFields };
+          return reminder && { ...shown(reminder.view), mentions: reminder.mentions };
         }
-        if (event.kind === "opened")
-          return { payload: messages.announcement(snapshot, mark), ...commonFields };
-        if (event.kind === "missed") return { payload: messages.missed(snapshot, mark), ...commonFields };
-        return { payload: newsMessage(event, snapshot, mark), ...commonFields };
+        if (event.kind === "opened") return shown(messages.announcement(snapshot, mark));
+        if (event.kind === "missed") return shown(messages.missed(snapshot, mark));
+        return shown(newsView(event, snapshot, mark));
       },
       lasting: {
         async stateOf(subject) {
@@ -110,7 +115,9 @@ export const governance: FeedModule = {
           if (reminder) {
             const { openedAt = null } = (await requests.get(reminder.key)) ?? {};
             const event = { ...reminder, openedAt };
-            return reminding.current(event, await snapshots.of(reminder.key), mark, recipients);
+            return renderer.message(
+              await reminding.current(event, await snapshots.of(reminder.key), mark, recipients),
+            );
           }
           const knownRequest = await requests.get(subject);
           const endedAt =
@@ -120,7 +127,7 @@ export const governance: FeedModule = {
                   known: !knownRequest.endUnconfirmed && outcomeKnown(knownRequest.status),
                 }
               : undefined;
-          return messages.announcement(await snapshots.of(subject), mark, endedAt);
+          return renderer.message(messages.announcement(await snapshots.of(subject), mark, endedAt));
         },
         titleOf: async (key) => titleOf(await snapshots.of(key)),
         beginningOf: (subject) => (reminderOf(subject) ? subject : openingOf(subject)),

@@ -1,5 +1,4 @@
 import type { Names } from "../../directory/names.js";
-import type { MessagePayload, Renderer } from "../../discord/message.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import { standingOf, type VotePhase } from "../../ledger/vote-phase.js";
 import { identityOf, tallyIn, type VoteRequest } from "../../ledger/vote-requests.js";
@@ -127,7 +126,7 @@ function openedWords(openedAt: readonly (number | null)[], since: number | null)
 }
 
 /** Creates announcements of vote requests and their reminders. One link in each message contains its mark. */
-export function createMessages(renderer: Renderer, names: Names, now: () => number) {
+export function createMessages(names: Names, now: () => number) {
   const titleOf = (request: VoteRequest): string => cut(names.voteRequest(request), 150);
 
   /** Returns a view of the complete request below its news. */
@@ -154,6 +153,10 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
     };
   };
 
+  /**
+   * Announces that a request has opened, with its current tally.
+   * @param ended its ending, `undefined` while it is open
+   */
   const announcement = (snapshot: Snapshot, mark: string, ended?: Ending): View => {
     const { request, needed } = snapshot;
     const title = titleOf(request);
@@ -188,6 +191,10 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
     return md`⏰ ${left} left to vote: ${title} (${share})`;
   };
 
+  /**
+   * Returns the current content of a reminder.
+   * @param deadline epoch ms
+   */
   const reminder = (
     {
       snapshot,
@@ -223,36 +230,27 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
   };
 
   return {
-    /**
-     * Announces that a request has opened, with its current tally.
-     * @param ended its ending, `undefined` while it is open
-     */
-    announcement: (...of: Parameters<typeof announcement>): MessagePayload =>
-      renderer.message(announcement(...of)),
-
-    /** The same, not yet rendered. */
-    sample: (snapshot: Snapshot, mark: string): View => announcement(snapshot, mark),
+    announcement,
+    reminder,
 
     /**
      * Reports a request that opened and ended while the bot was offline. There is no other message about it.
      */
-    missed(snapshot: Snapshot, mark: string): MessagePayload {
+    missed(snapshot: Snapshot, mark: string): View {
       const { request } = snapshot;
       const ended = endingIn(request);
-      return renderer.message(
-        wholeView(snapshot, mark, {
-          notification: endingNews(ended, request, titleOf(request)),
-          tone: statusTone(request.status),
-          notes: [md`Opened and ended while I wasn't watching.`, ...endingNote(ended)],
-        }),
-      );
+      return wholeView(snapshot, mark, {
+        notification: endingNews(ended, request, titleOf(request)),
+        tone: statusTone(request.status),
+        notes: [md`Opened and ended while I wasn't watching.`, ...endingNote(ended)],
+      });
     },
 
     /**
      * Announces several new requests in one message, with a menu to open each. It is never edited, so it
      * contains nothing that will change.
      */
-    digest({ rows: all, since }: GovernanceEvent & { kind: "digest" }, mark: string): MessagePayload {
+    digest({ rows: all, since }: GovernanceEvent & { kind: "digest" }, mark: string): View {
       const rows = all.map((row) => ({
         row,
         title: names.voteRequest({ ...row, identity: identityOf(row) }),
@@ -262,7 +260,7 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
       const endedCount = rows.filter(({ row }) => isOver(row, now())).length;
       const named = rows.slice(0, MAX_NAMED).map(({ title }) => cut(title, 60));
       const moreWords = rows.length > named.length ? ` and ${rows.length - named.length} more` : "";
-      return renderer.message({
+      return {
         notification: md`🗳️ ${rows.length} new vote requests: ${`${named.join(", ")}${moreWords}`}`,
         tone: "neutral",
         body: present([
@@ -285,16 +283,7 @@ export function createMessages(renderer: Renderer, names: Names, now: () => numb
         ],
         links: announcementLinks(null, mark),
         readings: [],
-      });
+      };
     },
-
-    /**
-     * Returns the current content of a reminder.
-     * @param deadline epoch ms
-     */
-    reminder: (...of: Parameters<typeof reminder>): MessagePayload => renderer.message(reminder(...of)),
-
-    /** The same, not yet rendered. */
-    reminderView: (...of: Parameters<typeof reminder>): View => reminder(...of),
   };
 }

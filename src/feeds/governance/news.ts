@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Names } from "../../directory/names.js";
-import type { MessagePayload, Renderer } from "../../discord/message.js";
 import { toTitle } from "../../ledger/actions.js";
 import { standingOf, type VotePhase } from "../../ledger/vote-phase.js";
 import { outcomeKnown } from "../../ledger/vote-rules.js";
@@ -86,7 +85,7 @@ function changesOf(from: Terms, to: Terms): TermsChange[] {
 }
 
 /** Creates messages about an announced request. One link in each contains its mark. */
-export function createNews(renderer: Renderer, names: Names, now: () => number) {
+export function createNews(names: Names, now: () => number) {
   const viewOf = (
     event: Exclude<News, Reminder>,
     { request, needed }: Snapshot,
@@ -158,10 +157,9 @@ export function createNews(renderer: Renderer, names: Names, now: () => number) 
   };
 
   /** Returns a message about an announced request. It can be understood without the announcement. */
-  return (event: Exclude<News, Reminder>, snapshot: Snapshot, mark: string): MessagePayload =>
-    renderer.message({
-      ...viewOf(event, snapshot),
-      links: announcementLinks(snapshot.request.identity, mark),
-      readings: [],
-    });
+  return (event: Exclude<News, Reminder>, snapshot: Snapshot, mark: string): View => ({
+    ...viewOf(event, snapshot),
+    links: announcementLinks(snapshot.request.identity, mark),
+    readings: [],
+  });
 }

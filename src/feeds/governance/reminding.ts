@@ -3,10 +3,10 @@ import type { Subscription } from "../../delivery/collections.js";
 import type { Mentions } from "../../delivery/feed.js";
 import type { Subscriptions } from "../../delivery/subscriptions.js";
 import type { Names } from "../../directory/names.js";
-import type { MessagePayload } from "../../discord/message.js";
 import { standingOf } from "../../ledger/vote-phase.js";
 import type { VoteRequest } from "../../ledger/vote-requests.js";
 import { type MissingVotes, type Voter, voterIn } from "../../ledger/votes.js";
+import type { View } from "../../screens/view.js";
 import { missingLine } from "../../screens/vote-parts.js";
 import type { State } from "../../storage/state.js";
 import { md } from "../../text/markdown.js";
@@ -96,7 +96,7 @@ export function createReminding({ state, subscriptions, rest, messages, names, n
     return { lines: isOff ? [] : [missingLine(await missing(), names)] };
   };
 
-  const payloadOf = (event: Reminder, snapshot: Snapshot, mark: string, absence: Absence) =>
+  const viewOf = (event: Reminder, snapshot: Snapshot, mark: string, absence: Absence) =>
     messages.reminder({ snapshot, deadline: deadlineOf(event.reminder), mark }, absence);
 
   return {
@@ -106,7 +106,7 @@ export function createReminding({ state, subscriptions, rest, messages, names, n
       snapshot: Snapshot,
       mark: string,
       recipients: readonly Subscription[],
-    ): Promise<{ readonly payload: MessagePayload; readonly mentions: Mentions } | undefined> {
+    ): Promise<{ readonly view: View; readonly mentions: Mentions } | undefined> {
       // A reminder that is late because of an outage must not announce a vote that is over.
       const { phase } = standingOf(snapshot.request, snapshot.needed, now());
       if (snapshot.isOver || phase !== "voting" || deadlineOf(event.reminder) <= now()) return undefined;
@@ -118,7 +118,7 @@ export function createReminding({ state, subscriptions, rest, messages, names, n
         recipients,
         await snapshot.missing(),
       );
-      return { payload: payloadOf(event, snapshot, mark, absence), mentions };
+      return { view: viewOf(event, snapshot, mark, absence), mentions };
     },
 
     /** Returns the reminder's current content. */
@@ -127,12 +127,12 @@ export function createReminding({ state, subscriptions, rest, messages, names, n
       snapshot: Snapshot,
       mark: string,
       recipients: readonly Subscription[],
-    ): Promise<MessagePayload> {
+    ): Promise<View> {
       const concerned = recipients.filter((each) => !each.isPaused && isFor(each, event));
       const absence = await absenceFor(concerned, snapshot);
-      if (absence) return payloadOf(event, snapshot, mark, absence);
+      if (absence) return viewOf(event, snapshot, mark, absence);
       const news = await settledNews(votersOf(concerned), snapshot);
-      return payloadOf(event, snapshot, mark, { news: () => news, lines: [] });
+      return viewOf(event, snapshot, mark, { news: () => news, lines: [] });
     },
   };
 }

@@ -1,11 +1,10 @@
 import { expect, it } from "vitest";
 import { createDirectory } from "../../../src/directory/directory.js";
 import { createNames } from "../../../src/directory/names.js";
-import { createRenderer } from "../../../src/discord/message.js";
 import { createMessages } from "../../../src/feeds/governance/messages.js";
 import { toVoteRequest } from "../../../src/feeds/governance/tracking.js";
 import { DAY, HOUR } from "../../../src/util/units.js";
-import { newLinks, newState } from "../../harness.js";
+import { newState } from "../../harness.js";
 import { NOW, tracked } from "../../spec/vote-requests.js";
 
 it.each([
@@ -19,7 +18,7 @@ it.each([
     state,
     log: { warn() {} },
   });
-  const messages = createMessages(createRenderer(newLinks()), names, () => NOW);
+  const messages = createMessages(names, () => NOW);
   const deadline = NOW + 2 * DAY;
   const request = toVoteRequest(
     tracked(
@@ -28,7 +27,7 @@ it.each([
     ),
   );
   const snapshot = { request, needed: 9, revision: 1, isOver: false, missing: async () => null };
-  const { notification } = messages.reminderView({ snapshot, deadline, mark: "m" }, { lines: [] });
+  const { notification } = messages.reminder({ snapshot, deadline, mark: "m" }, { lines: [] });
   expect(String(notification)).toBe(news);
   await state.close();
 });
