@@ -1,8 +1,7 @@
-import type { ReadingCommand } from "../src/discord/command.js";
-import { readingCommand } from "./options.js";
+import { commandEverywhere, type ReadingCommand } from "../src/discord/command.js";
 
 export const help: ReadingCommand = {
-  definition: readingCommand("help", "What you can do with this bot").toJSON(),
+  definition: commandEverywhere("help", "What you can do with this bot").toJSON(),
   group: "This bot",
   opens: { "": "help" },
   isPrivate: true,

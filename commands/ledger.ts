@@ -1,6 +1,6 @@
-import type { ReadingCommand } from "../src/discord/command.js";
+import { commandEverywhere, type ReadingCommand } from "../src/discord/command.js";
 import type { ScreenName } from "../src/screens/addresses.js";
-import { readingCommand, subcommand, withId, withOrder, withPrivate } from "./options.js";
+import { subcommand, withId, withOrder, withPrivate } from "./options.js";
 
 interface ListAndShow {
   readonly description: string;
@@ -13,7 +13,7 @@ interface ListAndShow {
 
 /** Creates a command with two subcommands: `list` shows things by age, `show` shows one of them. */
 const listAndShow = (name: string, { description, list, show, id, opens }: ListAndShow): ReadingCommand => ({
-  definition: readingCommand(name, description)
+  definition: commandEverywhere(name, description)
     .addSubcommand(withPrivate(withOrder(subcommand("list", list))))
     .addSubcommand(withPrivate(withId(subcommand("show", show), name, id, false)))
     .toJSON(),

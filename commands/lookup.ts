@@ -1,11 +1,11 @@
-import type { ReadingCommand } from "../src/discord/command.js";
+import { commandEverywhere, type ReadingCommand } from "../src/discord/command.js";
 import { LOOKED_UP } from "../src/screens/lookup.js";
-import { readingCommand, withId, withPrivate } from "./options.js";
+import { withId, withPrivate } from "./options.js";
 
 export const lookup: ReadingCommand = {
   definition: withPrivate(
     withId(
-      readingCommand("lookup", "Open any id, link or name"),
+      commandEverywhere("lookup", "Open any id, link or name"),
       "id",
       "A party, contract, update, event or vote request id, or a name",
       true,

@@ -1,9 +1,9 @@
-import type { ReadingCommand } from "../src/discord/command.js";
-import { readingCommand, withPrivate } from "./options.js";
+import { commandEverywhere, type ReadingCommand } from "../src/discord/command.js";
+import { withPrivate } from "./options.js";
 
 export const network: ReadingCommand = {
   definition: withPrivate(
-    readingCommand("network", "The network at a glance: validators, activity and votes"),
+    commandEverywhere("network", "The network at a glance: validators, activity and votes"),
   ).toJSON(),
   group: "Network",
   opens: { "": "network" },

@@ -1,22 +1,9 @@
 import {
-  SlashCommandBuilder,
+  type SlashCommandBuilder,
   type SlashCommandOptionsOnlyBuilder,
   SlashCommandSubcommandBuilder,
 } from "@discordjs/builders";
-import { ApplicationIntegrationType, InteractionContextType } from "discord-api-types/v10";
 import { PRIVATE_OPTION } from "../src/discord/command.js";
-
-/** Creates the builder of a read-only command. It works in servers, in direct messages and as a user-installed app. */
-export const readingCommand = (name: string, description: string): SlashCommandBuilder =>
-  new SlashCommandBuilder()
-    .setName(name)
-    .setDescription(description)
-    .setIntegrationTypes(ApplicationIntegrationType.GuildInstall, ApplicationIntegrationType.UserInstall)
-    .setContexts(
-      InteractionContextType.Guild,
-      InteractionContextType.BotDM,
-      InteractionContextType.PrivateChannel,
-    );
 
 export const subcommand = (name: string, description: string): SlashCommandSubcommandBuilder =>
   new SlashCommandSubcommandBuilder().setName(name).setDescription(description);

@@ -1,5 +1,5 @@
-import type { ReadingCommand } from "../src/discord/command.js";
-import { readingCommand, subcommand, withId, withOrder, withPrivate } from "./options.js";
+import { commandEverywhere, type ReadingCommand } from "../src/discord/command.js";
+import { subcommand, withId, withOrder, withPrivate } from "./options.js";
 
 const ofParty = (name: string, description: string) =>
   withPrivate(withId(subcommand(name, description), "party", "Party id or name", true));
@@ -15,7 +15,7 @@ const list = subcommand("list", "All parties").addStringOption((option) =>
 );
 
 export const party: ReadingCommand = {
-  definition: readingCommand("party", "Parties on the ledger: balances and rewards")
+  definition: commandEverywhere("party", "Parties on the ledger: balances and rewards")
     .addSubcommand(withPrivate(withOrder(list, "newest first", "oldest first")))
     .addSubcommand(withPrivate(subcommand("top", "The largest balances")))
     .addSubcommand(ofParty("show", "One party: what it is and what it holds"))

@@ -1,9 +1,9 @@
-import type { ReadingCommand } from "../src/discord/command.js";
-import { readingCommand, withPrivate } from "./options.js";
+import { commandEverywhere, type ReadingCommand } from "../src/discord/command.js";
+import { withPrivate } from "./options.js";
 
 export const price: ReadingCommand = {
   definition: withPrivate(
-    readingCommand("price", "The price of Canton Coin, with a chart").addStringOption((option) =>
+    commandEverywhere("price", "The price of Canton Coin, with a chart").addStringOption((option) =>
       option
         .setName("over")
         .setDescription("Time span of the chart (default: 24 hours)")

@@ -1,8 +1,8 @@
 import { type ButtonHandler, handlerOf } from "../src/discord/buttons.js";
-import type { ReadingCommand } from "../src/discord/command.js";
+import { commandEverywhere, type ReadingCommand } from "../src/discord/command.js";
 import type { Network } from "../src/networks/network.js";
 import { rawData, rawDataButton, rulesButton, voteRules } from "../src/screens/vote-explained.js";
-import { readingCommand, subcommand, withId, withPrivate } from "./options.js";
+import { subcommand, withId, withPrivate } from "./options.js";
 
 const ofProposal = (name: string, description: string) =>
   withPrivate(withId(subcommand(name, description), "proposal", "Title or vote request id", true));
@@ -34,7 +34,7 @@ const list = subcommand("list", "Vote requests, open ones first, or filtered by 
   );
 
 export const proposals: ReadingCommand = {
-  definition: readingCommand("proposals", "Governance: vote requests, votes and voters")
+  definition: commandEverywhere("proposals", "Governance: vote requests, votes and voters")
     .addSubcommand(withPrivate(list))
     .addSubcommand(ofProposal("show", "One vote request: what it changes, its votes and deadlines"))
     .addSubcommand(ofProposal("votes", "How each super validator voted on a vote request"))

@@ -1,10 +1,9 @@
-import { SlashCommandBuilder } from "@discordjs/builders";
 import {
-  ApplicationIntegrationType,
-  InteractionContextType,
-  PermissionFlagsBits,
-} from "discord-api-types/v10";
-import { type ActingCommand, NETWORK_OPTION, NO_NETWORK } from "../src/discord/command.js";
+  type ActingCommand,
+  commandForManagers,
+  NETWORK_OPTION,
+  NO_NETWORK,
+} from "../src/discord/command.js";
 import { say, serverOf } from "../src/discord/say.js";
 import type { NetworkChoices } from "../src/networks/choices.js";
 import type { Network } from "../src/networks/network.js";
@@ -19,12 +18,7 @@ export function createSettings(
   networks: readonly NetworkName[],
   choices: NetworkChoices,
 ): ActingCommand<Network> {
-  const definition = new SlashCommandBuilder()
-    .setName("settings")
-    .setDescription("The default network of this server, or of one channel")
-    .setDefaultMemberPermissions(PermissionFlagsBits.ManageGuild)
-    .setContexts(InteractionContextType.Guild)
-    .setIntegrationTypes(ApplicationIntegrationType.GuildInstall)
+  const definition = commandForManagers("settings", "The default network of this server, or of one channel")
     .addStringOption((option) =>
       option
         .setName(NETWORK_OPTION)

@@ -1,8 +1,8 @@
-import type { ReadingCommand } from "../src/discord/command.js";
-import { readingCommand, subcommand, withId, withPrivate } from "./options.js";
+import { commandEverywhere, type ReadingCommand } from "../src/discord/command.js";
+import { subcommand, withId, withPrivate } from "./options.js";
 
 export const token: ReadingCommand = {
-  definition: readingCommand("token", "Tokens on the ledger")
+  definition: commandEverywhere("token", "Tokens on the ledger")
     .addSubcommand(
       withPrivate(
         withId(

@@ -1,9 +1,9 @@
-import type { ReadingCommand } from "../src/discord/command.js";
-import { readingCommand, withOrder, withPrivate } from "./options.js";
+import { commandEverywhere, type ReadingCommand } from "../src/discord/command.js";
+import { withOrder, withPrivate } from "./options.js";
 
 export const transfers: ReadingCommand = {
   definition: withPrivate(
-    withOrder(readingCommand("transfers", "The latest transfers of Canton Coin")),
+    withOrder(commandEverywhere("transfers", "The latest transfers of Canton Coin")),
   ).toJSON(),
   group: "Parties and coin",
   opens: { "": "transfers" },

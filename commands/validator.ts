@@ -1,5 +1,5 @@
-import type { ReadingCommand } from "../src/discord/command.js";
-import { readingCommand, subcommand, withId, withOrder, withPrivate } from "./options.js";
+import { commandEverywhere, type ReadingCommand } from "../src/discord/command.js";
+import { subcommand, withId, withOrder, withPrivate } from "./options.js";
 
 const list = subcommand("list", "Validators that are down or outdated, or the full list").addStringOption(
   (option) =>
@@ -15,7 +15,7 @@ const list = subcommand("list", "Validators that are down or outdated, or the fu
 );
 
 export const validator: ReadingCommand = {
-  definition: readingCommand("validator", "The network's validators: status, versions and details")
+  definition: commandEverywhere("validator", "The network's validators: status, versions and details")
     .addSubcommand(withPrivate(withOrder(list, "most recently seen first", "least recently seen first")))
     .addSubcommand(withPrivate(subcommand("new", "The newest validators")))
     .addSubcommand(withPrivate(subcommand("versions", "Versions of active validators, with a chart")))

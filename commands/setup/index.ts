@@ -1,11 +1,8 @@
-import { SlashCommandBuilder } from "@discordjs/builders";
-import { PermissionFlagsBits } from "discord.js";
-import { ApplicationIntegrationType, InteractionContextType } from "discord-api-types/v10";
 import { draftOf, type FeedDefinition } from "../../src/delivery/feed.js";
 import { subscribeHereButton } from "../../src/delivery/watch-buttons.js";
 import { type ButtonHandler, handlerOf } from "../../src/discord/buttons.js";
 import type { Click } from "../../src/discord/clicks.js";
-import { type ActingCommand, OTHER_VERSION } from "../../src/discord/command.js";
+import { type ActingCommand, commandForManagers, OTHER_VERSION } from "../../src/discord/command.js";
 import { readPlace } from "../../src/discord/places.js";
 import { serverOf } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
@@ -21,13 +18,10 @@ import { addButton, overview, testAllButton } from "./overview.js";
 
 /** Creates /setup, which shows everything that a server has set up. */
 export const createSetup = (feeds: readonly FeedDefinition[]): ActingCommand<Network> => ({
-  definition: new SlashCommandBuilder()
-    .setName("setup")
-    .setDescription("See, add and change everything that's set up in this server")
-    .setDefaultMemberPermissions(PermissionFlagsBits.ManageGuild)
-    .setContexts(InteractionContextType.Guild)
-    .setIntegrationTypes(ApplicationIntegrationType.GuildInstall)
-    .toJSON(),
+  definition: commandForManagers(
+    "setup",
+    "See, add and change everything that's set up in this server",
+  ).toJSON(),
   group: "This bot",
   run: (interaction, services) => overview(serverOf(interaction), services, feeds),
 });

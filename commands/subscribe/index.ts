@@ -1,14 +1,14 @@
-import { SlashCommandBuilder, type SlashCommandSubcommandBuilder } from "@discordjs/builders";
+import type { SlashCommandSubcommandBuilder } from "@discordjs/builders";
 import type { AutocompleteInteraction } from "discord.js";
-import {
-  ApplicationIntegrationType,
-  InteractionContextType,
-  PermissionFlagsBits,
-} from "discord-api-types/v10";
 import type { FeedDefinition, SubjectChoice } from "../../src/delivery/feed.js";
 import type { Kind } from "../../src/directory/directory.js";
 import type { OfferedChoice } from "../../src/discord/autocomplete.js";
-import { type ActingCommand, NETWORK_OPTION, OTHER_VERSION } from "../../src/discord/command.js";
+import {
+  type ActingCommand,
+  commandForManagers,
+  NETWORK_OPTION,
+  OTHER_VERSION,
+} from "../../src/discord/command.js";
 import { LIMITS } from "../../src/discord/limits.js";
 import { allNetworks, type Network } from "../../src/networks/network.js";
 import { matchingChoices } from "../../src/subscribe/editor.js";
@@ -125,12 +125,10 @@ export const suggestionsOf = (
 
 /** Creates /subscribe, with a subcommand for each feed. */
 export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand<Network> {
-  const builder = new SlashCommandBuilder()
-    .setName("subscribe")
-    .setDescription(`Set up announcements in a channel: ${feeds.map(({ name }) => name).join(", ")}`)
-    .setDefaultMemberPermissions(PermissionFlagsBits.ManageGuild)
-    .setContexts(InteractionContextType.Guild)
-    .setIntegrationTypes(ApplicationIntegrationType.GuildInstall);
+  const builder = commandForManagers(
+    "subscribe",
+    `Set up announcements in a channel: ${feeds.map(({ name }) => name).join(", ")}`,
+  );
   for (const feed of feeds) builder.addSubcommand(ofFeed(feed));
   builder
     .addSubcommand(

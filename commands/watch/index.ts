@@ -1,10 +1,14 @@
-import { SlashCommandBuilder, SlashCommandSubcommandBuilder } from "@discordjs/builders";
+import type { SlashCommandSubcommandBuilder } from "@discordjs/builders";
 import type { AutocompleteInteraction, ChatInputCommandInteraction } from "discord.js";
-import { ApplicationIntegrationType, InteractionContextType } from "discord-api-types/v10";
 import type { Subscription } from "../../src/delivery/collections.js";
 import type { FeedDefinition } from "../../src/delivery/feed.js";
 import type { OfferedChoice } from "../../src/discord/autocomplete.js";
-import { type ActingCommand, NETWORK_OPTION, OTHER_VERSION } from "../../src/discord/command.js";
+import {
+  type ActingCommand,
+  commandEverywhere,
+  NETWORK_OPTION,
+  OTHER_VERSION,
+} from "../../src/discord/command.js";
 import type { MessagePayload } from "../../src/discord/message.js";
 import { say } from "../../src/discord/say.js";
 import type { NetworkChoices } from "../../src/networks/choices.js";
@@ -14,6 +18,7 @@ import { countedWords, md } from "../../src/text/markdown.js";
 import { clean } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { present } from "../../src/util/present.js";
+import { subcommand } from "../options.js";
 import { chosenSettings, namedSubject, settingsIn } from "../subscribe/choice.js";
 import { suggestionsOf } from "../subscribe/index.js";
 import { addRequired, addSettings } from "../subscribe/options.js";
@@ -34,7 +39,7 @@ import {
 const WATCH_OPTION = "watch";
 
 function subcommandOf({ feed, watch }: Watchable): SlashCommandSubcommandBuilder {
-  const builder = new SlashCommandSubcommandBuilder().setName(watch.name).setDescription(watch.description);
+  const builder = subcommand(watch.name, watch.description);
   addRequired(builder, watch.subject, watch.settings ? {} : feed.options);
   return watch.settings ? builder : addSettings(builder, [feed], true);
 }
@@ -49,15 +54,7 @@ export function createWatch(
   choices: NetworkChoices,
 ): ActingCommand<Network> {
   const allWatchables = watchables(feeds);
-  const builder = new SlashCommandBuilder()
-    .setName("watch")
-    .setDescription("Get private alerts by direct message")
-    .setIntegrationTypes(ApplicationIntegrationType.GuildInstall, ApplicationIntegrationType.UserInstall)
-    .setContexts(
-      InteractionContextType.Guild,
-      InteractionContextType.BotDM,
-      InteractionContextType.PrivateChannel,
-    );
+  const builder = commandEverywhere("watch", "Get private alerts by direct message");
   for (const each of allWatchables) builder.addSubcommand(subcommandOf(each));
   builder
     .addSubcommand((sub) =>

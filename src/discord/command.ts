@@ -1,8 +1,14 @@
+import { SlashCommandBuilder } from "@discordjs/builders";
 import type {
   AutocompleteInteraction,
   ChatInputCommandInteraction,
   RESTPostAPIChatInputApplicationCommandsJSONBody,
 } from "discord.js";
+import {
+  ApplicationIntegrationType,
+  InteractionContextType,
+  PermissionFlagsBits,
+} from "discord-api-types/v10";
 import type { Kind } from "../directory/directory.js";
 import type { ScreenName } from "../screens/addresses.js";
 import type { OfferedChoice } from "./autocomplete.js";
@@ -10,6 +16,27 @@ import type { MessagePayload } from "./message.js";
 
 /** The body that registers a command. */
 export type CommandDefinition = RESTPostAPIChatInputApplicationCommandsJSONBody;
+
+/** Creates the builder of a command that works in servers, in direct messages and as a user-installed app. */
+export const commandEverywhere = (name: string, description: string): SlashCommandBuilder =>
+  new SlashCommandBuilder()
+    .setName(name)
+    .setDescription(description)
+    .setIntegrationTypes(ApplicationIntegrationType.GuildInstall, ApplicationIntegrationType.UserInstall)
+    .setContexts(
+      InteractionContextType.Guild,
+      InteractionContextType.BotDM,
+      InteractionContextType.PrivateChannel,
+    );
+
+/** Creates the builder of a command for people who can manage the server. */
+export const commandForManagers = (name: string, description: string): SlashCommandBuilder =>
+  new SlashCommandBuilder()
+    .setName(name)
+    .setDescription(description)
+    .setDefaultMemberPermissions(PermissionFlagsBits.ManageGuild)
+    .setContexts(InteractionContextType.Guild)
+    .setIntegrationTypes(ApplicationIntegrationType.GuildInstall);
 
 /** Groups of commands in /help, in its order. */
 export const COMMAND_GROUPS = [

@@ -1,14 +1,9 @@
-import { SlashCommandBuilder, type SlashCommandSubcommandBuilder } from "@discordjs/builders";
+import type { SlashCommandSubcommandBuilder } from "@discordjs/builders";
 import type { ChatInputCommandInteraction } from "discord.js";
-import {
-  ApplicationIntegrationType,
-  InteractionContextType,
-  PermissionFlagsBits,
-} from "discord-api-types/v10";
 import { hasTopic } from "../../delivery/feed.js";
 import { commitWithin, ownerOf } from "../../delivery/limits.js";
 import type { FeedServices } from "../../delivery/module.js";
-import { type ActingCommand, OTHER_VERSION } from "../../discord/command.js";
+import { type ActingCommand, commandForManagers, OTHER_VERSION } from "../../discord/command.js";
 import type { MessagePayload } from "../../discord/message.js";
 import { readThing } from "../../discord/named-things.js";
 import { checkMember, checkPingable } from "../../discord/places.js";
@@ -33,12 +28,7 @@ const withVoter = (builder: SlashCommandSubcommandBuilder, description: string) 
     option.setName(SV).setDescription(description).setRequired(true).setMaxLength(600).setAutocomplete(true),
   );
 
-const definition = new SlashCommandBuilder()
-  .setName("voters")
-  .setDescription("Representatives of super validators in this server")
-  .setDefaultMemberPermissions(PermissionFlagsBits.ManageGuild)
-  .setContexts(InteractionContextType.Guild)
-  .setIntegrationTypes(ApplicationIntegrationType.GuildInstall)
+const definition = commandForManagers("voters", "Representatives of super validators in this server")
   .addSubcommand((sub) =>
     withVoter(
       sub.setName("set").setDescription("Choose who gets pinged if a super validator hasn't voted"),
