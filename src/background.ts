@@ -4,7 +4,13 @@ import type { PollSettings } from "./config.js";
 import type { DeliveryContext, OnDelivered } from "./delivery/context.js";
 import { createFarewells } from "./delivery/farewells.js";
 import { createJanitor } from "./delivery/janitor.js";
-import { collectionsOf, type FeedModule, type PollOutcome, type SelfReport } from "./delivery/module.js";
+import {
+  collectionsOf,
+  type FeedDeps,
+  type FeedModule,
+  type PollOutcome,
+  type SelfReport,
+} from "./delivery/module.js";
 import { createOutbox } from "./delivery/outbox.js";
 import { createRunner } from "./delivery/runner.js";
 import { createSubscriptions, type FixedSubscription } from "./delivery/subscriptions.js";
@@ -80,20 +86,17 @@ export interface Background extends LeasedWork {
  * is rebuilt for each lease.
  */
 export function createBackground(deps: BackgroundDeps): Background {
-  let stop = async () => {};
-  let stalled: Background["stalled"] = async () => ["it has not begun"];
+  let work: ReturnType<typeof startWork> | undefined;
   return {
     async start(_, lease) {
       // Load stored names first, so that the first messages can use them. If that fails, messages show ids, and the loading job
       // logs the error.
       const namesLoaded = deps.loadDirectory().catch(() => {});
       await Promise.all([deps.names.load(), withTimeout(namesLoaded, NAMES_MS, () => undefined)]);
-      const startedWork = startWork(deps, leased(deps.state, lease), lease);
-      stop = () => startedWork.stop();
-      stalled = () => startedWork.stalled();
+      work = startWork(deps, leased(deps.state, lease), lease);
     },
-    stop: () => stop(),
-    stalled: () => stalled(),
+    stop: async () => work?.stop(),
+    stalled: async () => work?.stalled() ?? ["it has not begun"],
   };
 }
 
@@ -124,27 +127,12 @@ export const stalledOf = async (backgrounds: readonly Background[]): Promise<rea
   (await Promise.all(backgrounds.map((each) => each.stalled()))).flat();
 
 function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
-  const { explorer, directory, names, rest, discordTime, renderer, charts, polls, log, onDelivered, onPoll } =
-    deps;
+  const { explorer, directory, names, polls, log, onDelivered, onPoll } = deps;
   const now = Date.now;
   const vitals = createVitals();
   const self = { ...deps.self, waitingMs: (exceptFeed?: string) => outbox.waitingMs(exceptFeed) };
   const subscriptions = createSubscriptions(state, deps.environment);
-  const feedDeps = {
-    explorer,
-    state,
-    lease,
-    subscriptions,
-    renderer,
-    charts,
-    directory,
-    names,
-    rest,
-    pacer: deps.pacer,
-    self,
-    log,
-    now,
-  };
+  const feedDeps: FeedDeps = { ...deps, state, lease, subscriptions, self, now };
   const runningFeeds = deps.feeds.map((feedModule) => {
     const pollMs = feedModule.pollMs(polls);
     return { feedModule, pollMs, ...feedModule.create(feedDeps, pollMs) };
@@ -152,17 +140,13 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   const feeds = new Map(runningFeeds.map(({ feed }) => [feed.definition.name, feed]));
   const janitor = createJanitor(state, subscriptions, collectionsOf(deps.feeds));
   const context: DeliveryContext = {
+    ...deps,
     state,
     lease,
-    rest,
-    renderer,
-    pacer: deps.pacer,
     feeds,
     subscriptions,
     janitor,
-    log,
     now,
-    discordTime,
     onDelivered(...delivered) {
       vitals.moved();
       onDelivered(...delivered);

@@ -70,7 +70,7 @@ export interface Outbox {
 
 /** Creates the outbox. Deliveries are committed with their cause and sent by the lease holder. */
 export function createOutbox(context: OutboxContext): Outbox {
-  const { state, lease, subscriptions, feeds, log, now, onDelivered, onRecorded } = context;
+  const { state, lease, subscriptions, feeds, log, now } = context;
   const outbox = state.open(pendingDeliveries);
   const bundles = state.open(bundledDeliveries);
   const stopping = new AbortController();
@@ -129,8 +129,6 @@ export function createOutbox(context: OutboxContext): Outbox {
     commit,
     postpone,
     waitingFor,
-    onDelivered,
-    onRecorded,
   });
 
   const subjectsOf = (delivery: Delivery): readonly string[] =>
