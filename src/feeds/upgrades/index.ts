@@ -1,16 +1,15 @@
 import { createCalendar } from "../../delivery/calendar.js";
-import { progress, type Subscription, subscriptionId } from "../../delivery/collections.js";
+import { progress, type Subscription } from "../../delivery/collections.js";
 import type { AnswerDeps, Feed, FeedDefinition } from "../../delivery/feed.js";
 import type { FeedDeps, FeedModule } from "../../delivery/module.js";
 import { FIRST_FEED } from "../../delivery/version-1.js";
 import { partiesIn } from "../../directory/groups.js";
 import { standstillView } from "../../screens/standstill.js";
 import { headlineOf, type View } from "../../screens/view.js";
-import type { State } from "../../storage/state.js";
 import { type Markdown, md, timestampWithAge } from "../../text/markdown.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import { calendarServers } from "../governance/calendar.js";
-import { VALIDATOR_FEED, validatorWatches } from "../validator/collections.js";
+import { VALIDATOR_FEED, validatorWatches, watchId } from "../validator/collections.js";
 import { upgradeCalendar, upgradeEvents } from "./calendar.js";
 import { standstills, UPGRADES_FEED, upgrades } from "./collections.js";
 import {
@@ -91,30 +90,24 @@ const definition: FeedDefinition = {
 /** Shown for an upgrade or a standstill that is no longer stored. */
 const OVER: View = { notification: md`⚪ This is over`, tone: "neutral", readings: [] };
 
-/** Reads the open and past upgrades and standstills. */
-const stored = (state: State) => ({
-  upgrade: (subject: string) => state.open(upgrades).get(subject),
-  standstill: (subject: string) => state.open(standstills).get(subject),
-});
-
 function createFeed(deps: FeedDeps): Feed<UpgradeEvent> {
   const { state, renderer, subscriptions, now } = deps;
-  const known = stored(state);
+  const [knownUpgrades, knownStandstills] = [state.open(upgrades), state.open(standstills)];
   const viewOf = async (subject: string, mark: string, [subscription]: readonly Subscription[]) => {
-    const standstill = await known.standstill(subject);
+    const standstill = await knownStandstills.get(subject);
     if (standstill) return standstillView(standstill, mark);
-    const upgrade = await known.upgrade(subject);
+    const upgrade = await knownUpgrades.get(subject);
     return upgrade && upgradeView(upgrade, await readinessFor(deps, subscription), mark, now());
   };
   const stateOf = async (subject: string) => {
-    const each = (await known.standstill(subject)) ?? (await known.upgrade(subject));
+    const each = (await knownStandstills.get(subject)) ?? (await knownUpgrades.get(subject));
     return each && { revision: each.revision, endedAt: each.endedAt ?? null };
   };
 
   /** True if the feed of validators tells a channel about standstills: it watches one that the explorer lists. */
   const isToldByValidators = async (channelId: string): Promise<boolean> => {
     for (const party of partiesIn(await subscriptions.activeIn(channelId, VALIDATOR_FEED), deps.directory)) {
-      const watch = await state.open(validatorWatches).get(subscriptionId(channelId, VALIDATOR_FEED, party));
+      const watch = await state.open(validatorWatches).get(watchId(channelId, party));
       if (watch?.goneAt === undefined) return true;
     }
     return false;
@@ -124,7 +117,7 @@ function createFeed(deps: FeedDeps): Feed<UpgradeEvent> {
   const isOvertaken = async (event: UpgradeEvent, [subscription]: readonly Subscription[]) => {
     if (event.kind === "still" || event.kind === "moving")
       return subscription !== undefined && isToldByValidators(subscription.channelId);
-    const upgrade = await known.upgrade(event.subject);
+    const upgrade = await knownUpgrades.get(event.subject);
     if (!upgrade) return true;
     const isSame = upgrade.upgradeAt === event.upgradeAt && upgrade.freezeAt === event.freezeAt;
     if (event.kind === "moved") return !isSame;

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { subscriptionId } from "../../delivery/collections.js";
 import { type DocumentOf, defineCollection, type Owner } from "../../storage/collection.js";
 import { timestampSchema } from "../../storage/timestamp.js";
 
@@ -127,6 +128,10 @@ export const validatorWatches = defineCollection({
     },
   ],
 });
+
+/** Returns the id of the state of a watched validator. */
+export const watchId = (channelId: string, party: string): string =>
+  subscriptionId(channelId, VALIDATOR_FEED, party);
 
 /** Ids of alerts and responses are `<channel>/<alert>`. */
 const ofAlert: Owner = { kind: "subject", subjectOf: (id) => id };

@@ -86,7 +86,7 @@ export function createExplorerTime(explorer: Explorer, clock: () => number) {
     const latest = answer === "withheld" ? null : (answer?.latestRound ?? null);
     if (latest === null) return undecided;
     const seenRound = roundAfter(round, latest, now);
-    const advancedAt = seenRound?.advancedAt ?? 0;
+    const { advancedAt = 0 } = seenRound;
     const asOf = Math.max(newestReportAt, advancedAt);
     // A round that the bot has not seen to advance proves nothing, and an explorer that was up to date minutes ago is not behind.
     provenAt = Math.max(provenAt, advancedAt);
@@ -113,10 +113,9 @@ const newestOf = (updates: readonly { readonly recordTime: number | null }[], no
 /** Returns the newest round, and the time when the bot saw it advance. */
 function roundAfter(
   known: NetworkRhythm["round"],
-  latest: number | null,
+  latest: number,
   now: number,
-): NetworkRhythm["round"] {
-  if (latest === null) return known;
+): NonNullable<NetworkRhythm["round"]> {
   const { number = latest, seenAt = 0 } = known ?? {};
   if (latest <= number) return { ...known, number, seenAt: now };
   // After a longer pause, it is unknown when it advanced.

@@ -1,4 +1,3 @@
-import { subscriptionId } from "../../delivery/collections.js";
 import type { Feed, FeedDefinition, NameSources, SubjectChoice } from "../../delivery/feed.js";
 import type { FeedDeps, FeedModule } from "../../delivery/module.js";
 import { type Directory, SUPER_VALIDATORS } from "../../directory/directory.js";
@@ -14,7 +13,7 @@ import { countedWords, join, type Markdown, md, timestamp, timestampWithAge } fr
 import { ageOf, pastTime } from "../../util/clock.js";
 import { PersonError } from "../../util/person-error.js";
 import { DAY, MINUTE } from "../../util/units.js";
-import { alertId, alerts, responses, VALIDATOR_FEED, validatorWatches } from "./collections.js";
+import { alertId, alerts, responses, VALIDATOR_FEED, validatorWatches, watchId } from "./collections.js";
 import {
   beginningOf,
   begins,
@@ -115,7 +114,7 @@ async function groupNow(
     state.open(activities).list(),
   ]);
   const silentCount = members.filter(
-    (party) => watches.get(subscriptionId(channelId, VALIDATOR_FEED, party))?.alert !== undefined,
+    (party) => watches.get(watchId(channelId, party))?.alert !== undefined,
   ).length;
   const uncheckedCount = members.filter((party) => !known.has(party)).length;
   if (uncheckedCount === members.length) return md`not checked yet`;
@@ -198,7 +197,7 @@ const definition: FeedDefinition = {
     if (subject === null) return undefined;
     if (isGroup(subject)) return groupNow(sources, subject, channelId);
     const { state } = sources;
-    const watch = await state.open(validatorWatches).get(subscriptionId(channelId, VALIDATOR_FEED, subject));
+    const watch = await state.open(validatorWatches).get(watchId(channelId, subject));
     if (watch?.goneAt !== undefined) return md`⚪ no longer listed since ${timestamp(watch.goneAt)}`;
     if (watch?.alert !== undefined) return md`🔴 silent, last report ${timestamp(watch.alert)}`;
     const activity = await state.open(activities).get(subject);
@@ -306,7 +305,6 @@ export const validator: FeedModule = {
     return {
       feed: createFeed(deps),
       poll: createValidatorWatch({
-        name: VALIDATOR_FEED,
         explorer: explorer.for("background", { maxAgeMs: 0, keep: false }),
         state,
         membersOf: (subject) => membersOf(subject, directory),

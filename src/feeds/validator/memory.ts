@@ -1,4 +1,4 @@
-import { type Subscription, subscriptionId } from "../../delivery/collections.js";
+import type { Subscription } from "../../delivery/collections.js";
 import type { Findings, Subscribers } from "../../delivery/module.js";
 import { SUPER_VALIDATORS } from "../../directory/directory.js";
 import {
@@ -17,7 +17,14 @@ import { ageOf } from "../../util/clock.js";
 import { filterInTurns, inPieces, yieldIfBusy } from "../../util/event-loop.js";
 import { addTo } from "../../util/groups.js";
 import { DAY, MINUTE } from "../../util/units.js";
-import { type Alert, alerts, responses, type ValidatorWatch, validatorWatches } from "./collections.js";
+import {
+  type Alert,
+  alerts,
+  responses,
+  type ValidatorWatch,
+  validatorWatches,
+  watchId,
+} from "./collections.js";
 import type { ValidatorEvent } from "./events.js";
 import type { ActivityReading } from "./reading.js";
 
@@ -101,8 +108,6 @@ export type Loaded = Awaited<ReturnType<typeof load>>;
 
 /** State of a running poll. */
 export interface Poll {
-  /** The feed's name. */
-  readonly name: string;
   readonly loaded: Loaded;
   readonly reading: ActivityReading;
   /** Versions of the active validators of the network. */
@@ -144,23 +149,18 @@ export interface GroupSource {
 }
 
 /** Returns the validators in the ids of stored states, by channel. */
-function partiesByChannel(name: string, ids: Iterable<string>): ReadonlyMap<string, readonly string[]> {
+function partiesByChannel(ids: Iterable<string>): ReadonlyMap<string, readonly string[]> {
   const byChannel = new Map<string, string[]>();
   for (const id of ids) {
     const [, channelId = ""] = id.split("/");
-    const party = id.slice(subscriptionId(channelId, name, "").length);
+    const party = id.slice(watchId(channelId, "").length);
     addTo(byChannel, channelId, party);
   }
   return byChannel;
 }
 
 /** Loads the stored state, alerts and subscriptions for a poll. */
-export async function load(
-  name: string,
-  state: State,
-  subscribers: Subscribers,
-  { membersOf, isListed }: GroupSource,
-) {
+export async function load(state: State, subscribers: Subscribers, { membersOf, isListed }: GroupSource) {
   const [subscriptions, watches, openAlerts, answers, activity, rhythm] = await Promise.all([
     subscribers.subscriptions(),
     state.open(validatorWatches).list(),
@@ -182,7 +182,7 @@ export async function load(
   /** The validators that each channel has watched so far. Only groups ask for them. */
   let watchedBefore: ReadonlyMap<string, readonly string[]> | undefined;
   const watchedIn = (channelId: string): readonly string[] => {
-    watchedBefore ??= partiesByChannel(name, watches.keys());
+    watchedBefore ??= partiesByChannel(watches.keys());
     return watchedBefore.get(channelId) ?? [];
   };
   /** Returns a subject's members. A group that is not known yet keeps the validators that its channel has watched so far. */
@@ -200,7 +200,7 @@ export async function load(
     if (subject === null) continue;
     const isHeard = await subscribers.isHeard(subscription);
     for (const validator of partiesOf(subject, channelId)) {
-      const id = subscriptionId(channelId, name, validator);
+      const id = watchId(channelId, validator);
       const stored = watches.get(id) ?? {};
       const { goneAt, ...watch } = stored;
       const isGone = goneAt !== undefined && goneAt >= savedAt;

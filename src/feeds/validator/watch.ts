@@ -51,7 +51,6 @@ const MIN_REPORTING = 5;
 const GONE_MS = 30 * MINUTE;
 
 interface ValidatorWatchDeps extends GroupSource {
-  readonly name: string;
   /** Returns fresh readings only. */
   readonly explorer: Explorer;
   readonly state: State;
@@ -216,7 +215,6 @@ const reportedLately = ({ listed, newestAt }: ActivityReading, intervalMs: numbe
  * if data cannot be read, or if the explorer is behind, nothing changes.
  */
 export function createValidatorWatch({
-  name,
   explorer,
   state,
   membersOf,
@@ -233,7 +231,7 @@ export function createValidatorWatch({
   const readExplorerTime = createExplorerTime(explorer, now);
 
   return async function* (subscribers: Subscribers): PollSteps {
-    const loaded = await load(name, state, subscribers, { membersOf, isListed });
+    const loaded = await load(state, subscribers, { membersOf, isListed });
     const oldWrites = await unwatchedWrites(state, loaded);
     const endedAlerts = await finishedAlerts(loaded, now());
     const live = await filterInTurns(loaded.watched.values(), ({ isLive }) => isLive);
@@ -291,7 +289,6 @@ export function createValidatorWatch({
     const found = noFindings(loaded);
     const onHold = isBehind || isStill || rhythm?.changing !== undefined;
     const poll: Poll = {
-      name,
       loaded,
       reading,
       survey: survey(),

@@ -64,7 +64,6 @@ export async function play(scenario: Scenario, forMs: number): Promise<(Validato
   const subscribers = { subscriptions: async () => subscriptions, isHeard: async () => true };
   const janitor = createJanitor(state, { all: async () => subscriptions }, validator.collections);
   const poll = createValidatorWatch({
-    name: validator.definition.name,
     explorer,
     state,
     membersOf: (subject) => [subject],
