@@ -62,8 +62,8 @@ interface ListOptions<Row> {
   readonly key: (row: Row) => string | null;
   /** Selects between two rows with the same key. By default, the first one is kept. */
   readonly newer?: Newer<Row>;
-  /** True if duplicates on the same page are dropped. */
-  readonly distinct: boolean;
+  /** False if rows of a page with the same key are kept. By default, only one of them is. */
+  readonly distinct?: boolean;
   /** True if equal rows of a page are different things. */
   readonly hasTwins?: boolean;
 }
@@ -72,7 +72,7 @@ interface ListOptions<Row> {
 const list = <P extends PageQuery, Row extends z.ZodObject>(
   target: (parameters: P) => RequestTarget,
   row: Row,
-  { key, newer, distinct, hasTwins = false }: ListOptions<z.infer<Row>>,
+  { key, newer, distinct = true, hasTwins = false }: ListOptions<z.infer<Row>>,
 ) => ({
   target,
   schema: documented(pageOf(row, distinct ? key : undefined, newer), { fields: documentedPage(row) }),
@@ -90,7 +90,7 @@ export const endpoints = {
     ],
     validatorSummary,
     // The contract id of a validator's license changes with each report, so it cannot be the key.
-    { key: (row) => row.validator, distinct: true },
+    { key: (row) => row.validator },
   ),
   newValidators: oneThing((p: { readonly size: number }) => ["validators/new", { ...p }], newValidators),
   validator: oneThing(
@@ -108,17 +108,15 @@ export const endpoints = {
       { ...p },
     ],
     partyListItem,
-    { key: (row) => row.partyAddress, distinct: true },
+    { key: (row) => row.partyAddress },
   ),
   topParties: list((p: SortedQuery) => ["parties/top", { sortBy: "BALANCE", ...p }], partyListItem, {
     key: (row) => row.partyAddress,
-    distinct: true,
   }),
   party: oneThing((p: { readonly partyId: string }) => [`parties/${id(p.partyId)}`], partyDetail),
   partyTypes: oneThing((p: { readonly partyId: string }) => [`parties/${id(p.partyId)}/types`], partyTypes),
   transfers: list((p: SortedQuery) => ["transfers", { sortBy: "CREATED_AT", ...p }], transfer, {
     key: (row) => row.eventId,
-    distinct: true,
   }),
   rewards: list(
     ({ partyId, ...page }: { readonly partyId: string } & PageQuery) => [`rewards/${id(partyId)}`, page],
@@ -130,7 +128,6 @@ export const endpoints = {
     key: (row) => row.trackingCid ?? row.contractId,
     // Each vote recreates the request, and votes cannot be withdrawn. More votes therefore mean a newer row.
     newer: (row, than) => ageOf(row) > ageOf(than),
-    distinct: true,
   }),
   votes: list((p: PageQuery) => ["governance/vote-requests/votes", { ...p }], vote, {
     key: (row: Vote) => {
@@ -146,7 +143,6 @@ export const endpoints = {
   dashboard: oneThing((_: Record<never, never>) => ["dashboard"], dashboard),
   contracts: list((p: SortedQuery) => ["contracts", { sortBy: "AGE", ...p }], contractListItem, {
     key: (row) => row.contractId,
-    distinct: true,
   }),
   contract: oneThing(
     (p: { readonly contractId: string }) => [`contracts/${id(p.contractId)}`],
@@ -154,12 +150,10 @@ export const endpoints = {
   ),
   events: list((p: SortedQuery) => ["events", { sortBy: "AGE", ...p }], eventListItem, {
     key: (row) => row.eventId,
-    distinct: true,
   }),
   event: oneThing((p: { readonly eventId: string }) => [`events/${id(p.eventId)}`], eventDetail),
   updates: list((p: SortedQuery) => ["updates", { sortBy: "AGE", ...p }], updateListItem, {
     key: (row) => row.updateId,
-    distinct: true,
   }),
   updateDetails: oneThing(
     (p: { readonly updateId: string }) => [`updates/${id(p.updateId)}/raw-details`],
