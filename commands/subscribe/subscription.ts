@@ -5,7 +5,7 @@ import { type FeedDefinition, type NameSources, needsOf, toldBy } from "../../sr
 import { NO_SERVER } from "../../src/delivery/subscriptions.js";
 import { type Click, mayAnswer } from "../../src/discord/clicks.js";
 import type { ChannelPlace } from "../../src/discord/permissions.js";
-import { checkSubscription, readPlace } from "../../src/discord/places.js";
+import { checkSubscription, visiblePlace } from "../../src/discord/places.js";
 import type { Network } from "../../src/networks/network.js";
 import { defineButton } from "../../src/screens/addresses.js";
 import { findSubscriptions, type OwnedSubscription } from "../../src/subscribe/editor.js";
@@ -147,18 +147,8 @@ export async function serverSubscriptions(
   );
   const checked = candidates.toSorted(byAge).map(async (each) => {
     const { guildId: ownGuild, channelId } = each.subscription;
-    return ownGuild !== null || (await isHere(services, channelId, guildId)) ? [each] : [];
+    // An environment subscription does not say in which server its channel is.
+    return ownGuild !== null || (await visiblePlace(services.rest, guildId, channelId)) ? [each] : [];
   });
   return (await Promise.all(checked)).flat();
-}
-
-/** True if the channel of an environment subscription is in this server. */
-async function isHere({ rest }: Network, channelId: string, guildId: string): Promise<boolean> {
-  return readPlace(rest, guildId, channelId).then(
-    ({ channel }) => "guild_id" in channel && channel.guild_id === guildId,
-    (error: unknown) => {
-      if (error instanceof PersonError) return false;
-      throw error;
-    },
-  );
 }

@@ -44,6 +44,17 @@ export async function readPlace(rest: REST, guildId: string, channelId: string):
   }
 }
 
+/** Like `readPlace`, or `undefined` if the bot cannot see the channel, or it is in another server. */
+export const visiblePlace = (
+  rest: REST,
+  guildId: string,
+  channelId: string,
+): Promise<ChannelPlace | undefined> =>
+  readPlace(rest, guildId, channelId).catch((error: unknown) => {
+    if (error instanceof PersonError) return undefined;
+    throw error;
+  });
+
 /**
  * Returns a channel's id and its parent's: the channel of a thread or forum post, or else the category.
  * @throws {DiscordAPIError} and other errors of a request, if Discord does not give the channel
@@ -99,14 +110,10 @@ export async function mayPost(
   guildId: string,
   channelId: string,
 ): Promise<boolean> {
-  try {
-    const place = await readPlace(rest, guildId, channelId);
-    const needed = ["ViewChannel", "EmbedLinks", ...writeIn(place.channel)] as const;
-    return missingPermissions(await permissionsOf(rest, place, botId), needed).length === 0;
-  } catch (error) {
-    if (error instanceof PersonError) return false;
-    throw error;
-  }
+  const place = await visiblePlace(rest, guildId, channelId);
+  if (!place) return false;
+  const needed = ["ViewChannel", "EmbedLinks", ...writeIn(place.channel)] as const;
+  return missingPermissions(await permissionsOf(rest, place, botId), needed).length === 0;
 }
 
 /** Returns the server-wide permissions that the bot lacks. A channel's overwrites do not affect them. */
@@ -220,11 +227,8 @@ export async function checkPingable(
   };
   if (!(await mayPingAll(rest, personId, server))) refuse("this server");
   for (const channelId of channelIds) {
-    const place = await readPlace(rest, guildId, channelId).catch((error: unknown) => {
-      // A channel that the bot cannot see gets no message.
-      if (error instanceof PersonError) return undefined;
-      throw error;
-    });
+    // A channel that the bot cannot see gets no message.
+    const place = await visiblePlace(rest, guildId, channelId);
     const missing = place ? await missingToPing(rest, personId, place) : [];
     if (missing.length > 0) refuse(`<#${channelId}>`, missing);
   }
