@@ -1,4 +1,4 @@
-import type { CollectionDefinition, SubscriptionPattern } from "../storage/collection.js";
+import type { CollectionDefinition, Owner, SubscriptionPattern } from "../storage/collection.js";
 import type { Collection, State } from "../storage/state.js";
 import { unreadableDocuments } from "../storage/state.js";
 import type { Write } from "../storage/store.js";
@@ -32,6 +32,14 @@ export interface Janitor {
   endSubjects(collections: readonly CollectionDefinition[], subjects: readonly string[]): Promise<Write[]>;
 }
 
+/** Returns the collections with an owner of a kind. A collection with several such owners is returned for each. */
+function ownedBy<Kind extends Owner["kind"]>(definitions: readonly CollectionDefinition[], kind: Kind) {
+  const isOfKind = (owner: Owner): owner is Extract<Owner, { readonly kind: Kind }> => owner.kind === kind;
+  return definitions.flatMap((definition) =>
+    (definition.owners ?? []).filter(isOfKind).map((owner) => ({ definition, owner })),
+  );
+}
+
 /** True if a subscription matches a pattern. */
 const fitsPattern = (pattern: SubscriptionPattern, { channelId, feed, subject }: SubscriptionKey): boolean =>
   pattern.channelId === channelId &&
@@ -57,15 +65,13 @@ export function createJanitor(
   ): Promise<Write[]> => {
     const ids = removed.map(idOf);
     const writes = ids.map((id) => stored.delete(id));
-    for (const definition of definitions)
-      for (const owner of definition.owners ?? []) {
-        if (owner.kind !== "subscription") continue;
-        const collection = state.open(definition);
-        if (!owner.patternOf) writes.push(...ids.map((id) => collection.delete(id)));
-        else
-          for await (const [id, document] of collection.entries())
-            if (isRemoved(owner.patternOf(id, document))) writes.push(collection.delete(id));
-      }
+    for (const { definition, owner } of ownedBy(definitions, "subscription")) {
+      const collection = state.open(definition);
+      if (!owner.patternOf) writes.push(...ids.map((id) => collection.delete(id)));
+      else
+        for await (const [id, document] of collection.entries())
+          if (isRemoved(owner.patternOf(id, document))) writes.push(collection.delete(id));
+    }
     return writes;
   };
 
@@ -142,31 +148,27 @@ export function createJanitor(
       const watcher = await state.open(watchers).get(userId);
       const channels = new Set(present([...removed, watcher]).map(({ channelId }) => channelId));
       await remove(removed, (pattern) => channels.has(pattern.channelId));
-      for (const definition of definitions)
-        for (const owner of definition.owners ?? []) {
-          if (owner.kind !== "person") continue;
-          const collection = state.open(definition);
-          for await (const [id, document] of collection.entries())
-            if (owner.mentions(userId, id, document))
-              await rewrite(collection, id, (newest) =>
-                owner.mentions(userId, id, newest) ? owner.without?.(userId, newest) : newest,
-              );
-        }
+      for (const { definition, owner } of ownedBy(definitions, "person")) {
+        const collection = state.open(definition);
+        for await (const [id, document] of collection.entries())
+          if (owner.mentions(userId, id, document))
+            await rewrite(collection, id, (newest) =>
+              owner.mentions(userId, id, newest) ? owner.without?.(userId, newest) : newest,
+            );
+      }
       return removed.length;
     },
 
     async sweep() {
       const owned: { readonly write: Write; readonly id: string; readonly pattern?: SubscriptionPattern }[] =
         [];
-      for (const definition of otherCollections)
-        for (const owner of definition.owners ?? []) {
-          if (owner.kind !== "subscription") continue;
-          const collection = state.open(definition);
-          for await (const [id, document] of collection.entries()) {
-            const pattern = owner.patternOf?.(id, document);
-            owned.push({ write: collection.delete(id), id, ...(pattern && { pattern }) });
-          }
+      for (const { definition, owner } of ownedBy(otherCollections, "subscription")) {
+        const collection = state.open(definition);
+        for await (const [id, document] of collection.entries()) {
+          const pattern = owner.patternOf?.(id, document);
+          owned.push({ write: collection.delete(id), id, ...(pattern && { pattern }) });
         }
+      }
       // Read last, because no document is older than its subscription.
       const allSubscriptions = await subscriptions.all();
       const ids = new Set<string>();
@@ -188,13 +190,11 @@ export function createJanitor(
       const endedSubjects = new Set(subjects);
       const writes: Write[] = [];
       if (endedSubjects.size === 0) return writes;
-      for (const definition of collections)
-        for (const owner of definition.owners ?? []) {
-          if (owner.kind !== "subject") continue;
-          const collection = state.open(definition);
-          for await (const [id, document] of collection.entries())
-            if (endedSubjects.has(owner.subjectOf(id, document))) writes.push(collection.delete(id));
-        }
+      for (const { definition, owner } of ownedBy(collections, "subject")) {
+        const collection = state.open(definition);
+        for await (const [id, document] of collection.entries())
+          if (endedSubjects.has(owner.subjectOf(id, document))) writes.push(collection.delete(id));
+      }
       return writes;
     },
   };
