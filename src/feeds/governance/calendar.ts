@@ -1,26 +1,20 @@
 import type { CalendarSource, WantedEvent } from "../../delivery/calendar.js";
 import type { Subscription } from "../../delivery/collections.js";
 import { hasTopic } from "../../delivery/feed.js";
-import type { Names } from "../../directory/names.js";
 import type { Renderer } from "../../discord/message.js";
 import { code, md, timestamp } from "../../text/markdown.js";
 import { clean } from "../../text/plain.js";
 import { HOUR } from "../../util/units.js";
 import { calendarEvents, type TrackedVoteRequest } from "./collections.js";
 import { definition } from "./definition.js";
-import type { TrackedVoteRequests } from "./requests.js";
+import type { RequestDeps } from "./requests.js";
 import { neededForTracked, trackedStanding } from "./tracking.js";
 
 /** Duration of an event, in ms. It ends at the deadline. */
 const LASTS_MS = HOUR;
 
-interface VoteCalendarDeps {
-  readonly requests: TrackedVoteRequests;
-  /** Returns the number of super validators, for tallies that do not contain it. */
-  readonly superValidators: () => Promise<number | undefined>;
-  readonly names: Names;
+interface VoteCalendarDeps extends Omit<RequestDeps, "explorer"> {
   readonly renderer: Renderer;
-  readonly now: () => number;
 }
 
 /** Creates the events of open vote requests: one for each, at its next deadline. */

@@ -1,21 +1,17 @@
 import { ifAnswered } from "../../explorer/errors.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
-import type { Explorer } from "../../explorer/service.js";
 import { isOver } from "../../ledger/vote-rules.js";
 import type { TrackedVoteRequest } from "./collections.js";
 import { afterMissing, MISSED_READS, pruned } from "./endings.js";
 import type { GovernanceEvent } from "./events.js";
-import type { ReadFindings, TrackedVoteRequests } from "./requests.js";
-
-interface ClosingsDeps {
-  /** Returns fresh readings only. */
-  readonly explorer: Explorer;
-  readonly requests: TrackedVoteRequests;
-  readonly now: () => number;
-}
+import type { ReadFindings, RequestDeps } from "./requests.js";
 
 /** Creates the checks for requests that are missing from a complete read, and for requests that closed long ago. */
-export function createClosings({ explorer, requests, now }: ClosingsDeps) {
+export function createClosings({
+  explorer,
+  requests,
+  now,
+}: Pick<RequestDeps, "explorer" | "requests" | "now">) {
   /** Returns the final status in the details of a request. null if they do not say that it is over. */
   const confirmedEnd = async ({ contractIds, identity }: TrackedVoteRequest): Promise<string | null> => {
     for (const id of new Set([contractIds.at(-1) ?? identity, identity])) {

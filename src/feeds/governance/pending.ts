@@ -5,7 +5,7 @@ import type { Names } from "../../directory/names.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import { readPages } from "../../explorer/paging.js";
 import type { Vote, VoteRequestDetail } from "../../explorer/schema/governance.js";
-import type { Explorer, Reading } from "../../explorer/service.js";
+import type { Reading } from "../../explorer/service.js";
 import { toDecimal } from "../../explorer/values.js";
 import type { Action } from "../../ledger/actions.js";
 import { flatten } from "../../ledger/configuration.js";
@@ -19,7 +19,7 @@ import { lazy } from "../../util/single-flight.js";
 import type { TrackedVoteRequest } from "./collections.js";
 import type { GovernanceEvent } from "./events.js";
 import { believedReminders, remindersFor } from "./reminders.js";
-import type { ReadFindings, TrackedVoteRequests } from "./requests.js";
+import type { ReadFindings, RequestDeps } from "./requests.js";
 import { type GovernanceTopic, topics } from "./topics.js";
 import { neededForTracked, tallyOf, toVoteRequest, trackedStanding } from "./tracking.js";
 import { compareVotes, votesOn } from "./vote-changes.js";
@@ -27,18 +27,8 @@ import { compareVotes, votesOn } from "./vote-changes.js";
 /** Maximum number of pages of votes that are read after a tally has changed. */
 const MAX_VOTE_PAGES = 6;
 
-interface PendingDeps {
-  /** Returns fresh readings only. */
-  readonly explorer: Explorer;
-  readonly requests: TrackedVoteRequests;
-  /** Returns the number of super validators, for tallies that do not contain it. */
-  readonly superValidators: () => Promise<number | undefined>;
-  readonly names: Names;
-  readonly now: () => number;
-}
-
 /** Creates the checks that read single requests for votes and changes of the action. */
-export function createPendingChecks({ explorer, requests, superValidators, names, now }: PendingDeps) {
+export function createPendingChecks({ explorer, requests, superValidators, names, now }: RequestDeps) {
   /** Reads votes until those on the wanted requests are complete. */
   const readVotes = (wanted: readonly TrackedVoteRequest[]): Promise<Reading<readonly Vote[]>> =>
     readPages(

@@ -1,3 +1,5 @@
+import type { Names } from "../../directory/names.js";
+import type { Explorer } from "../../explorer/service.js";
 import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
 import { yieldIfBusy } from "../../util/event-loop.js";
@@ -40,6 +42,17 @@ export function createTrackedVoteRequests(
       loadRequests = lazy(read);
     },
   };
+}
+
+/** What the checks of tracked vote requests work with. */
+export interface RequestDeps {
+  /** Returns fresh readings only. */
+  readonly explorer: Explorer;
+  readonly requests: TrackedVoteRequests;
+  /** Returns the number of super validators, for tallies that do not contain it. */
+  readonly superValidators: () => Promise<number | undefined>;
+  readonly names: Names;
+  readonly now: () => number;
 }
 
 /** The result of comparing one read with the tracked requests. */

@@ -4,18 +4,15 @@ import { HOUR } from "../../util/units.js";
 import type { TrackedVoteRequest } from "./collections.js";
 import { type GovernanceEvent, reminderId } from "./events.js";
 import { reminderTimes } from "./reminders.js";
-import type { ReadFindings, TrackedVoteRequests } from "./requests.js";
+import type { ReadFindings, RequestDeps, TrackedVoteRequests } from "./requests.js";
 import { options } from "./topics.js";
 import { neededForTracked, toVoteRequest, trackedStanding } from "./tracking.js";
 
 /** Time after a deadline by which the explorer shows all votes that were cast in time, in ms. */
 const SETTLED_MS = HOUR;
 
-interface StageDeps {
+interface StageDeps extends Pick<RequestDeps, "superValidators" | "now"> {
   readonly requests: Pick<TrackedVoteRequests, "all">;
-  /** Returns the number of super validators, for tallies that do not contain it. */
-  readonly superValidators: () => Promise<number | undefined>;
-  readonly now: () => number;
 }
 
 /** Returns reminders that are new in this version of the bot and already past. They count as done. */

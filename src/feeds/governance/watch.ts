@@ -1,6 +1,5 @@
 import { progress } from "../../delivery/collections.js";
 import type { Findings, PollSteps, Subscribers } from "../../delivery/module.js";
-import type { Names } from "../../directory/names.js";
 import { readPages } from "../../explorer/paging.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import type { Explorer } from "../../explorer/service.js";
@@ -14,7 +13,7 @@ import type { TrackedVoteRequest } from "./collections.js";
 import { decide } from "./decisions.js";
 import { eventId, type GovernanceEvent } from "./events.js";
 import { createPendingChecks } from "./pending.js";
-import type { ReadFindings, TrackedVoteRequests } from "./requests.js";
+import type { ReadFindings, RequestDeps } from "./requests.js";
 import { createStageChecks } from "./stages.js";
 import { compare, firstSeen, keyOf } from "./tracking.js";
 
@@ -38,18 +37,11 @@ const MAX_SINGLE = 3;
  */
 const MISSED_MS = HOUR;
 
-interface GovernanceWatchDeps {
-  /** Returns fresh readings only. */
-  readonly explorer: Explorer;
+interface GovernanceWatchDeps extends RequestDeps {
   readonly state: LeasedState;
-  readonly requests: TrackedVoteRequests;
-  /** Returns the number of super validators, for tallies that do not contain it. */
-  readonly superValidators: () => Promise<number | undefined>;
-  readonly names: Names;
   /** Called with a changed request once it is stored. */
   readonly onLearnt: (request: TrackedVoteRequest) => void;
   readonly pollMs: number;
-  readonly now: () => number;
 }
 
 /** Returns the ids of a request's reminder events. */
