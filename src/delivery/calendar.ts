@@ -4,7 +4,6 @@ import {
   GuildScheduledEventEntityType,
   GuildScheduledEventPrivacyLevel,
   GuildScheduledEventStatus,
-  type REST,
   type RESTPatchAPIGuildScheduledEventJSONBody,
   type RESTPostAPIGuildScheduledEventJSONBody,
   Routes,
@@ -12,18 +11,17 @@ import {
 import { LRUCache } from "lru-cache";
 import * as z from "zod";
 import { ErrorCode, hasCode } from "../discord/errors.js";
-import type { Pacer } from "../discord/pacer.js";
 import { checkAnswer, createdId } from "../discord/post.js";
-import { problemOf } from "../discord/problems.js";
-import type { Log } from "../log.js";
+import { isTemporary, problemOf } from "../discord/problems.js";
 import { type CollectionDefinition, type DocumentOf, defineCollection } from "../storage/collection.js";
-import { type Lease, type LeasedState, LeaseLost } from "../storage/lease.js";
+import { LeaseLost } from "../storage/lease.js";
 import { StateError } from "../storage/store.js";
 import { timestampSchema } from "../storage/timestamp.js";
 import { believed } from "../util/clock.js";
 import { lazy } from "../util/single-flight.js";
 import { withDeadline } from "../util/timeouts.js";
 import { HOUR, MINUTE, SECOND } from "../util/units.js";
+import type { FeedDeps } from "./module.js";
 
 /** An event in a server's calendar, for one subject of a feed. */
 const calendarEvent = z.object({
@@ -84,15 +82,14 @@ export interface CalendarSource {
   markOf(key: string): Promise<string>;
 }
 
-interface CalendarDeps {
-  /** Client without retries. Failed requests are repeated at the next run. */
-  readonly rest: REST;
-  /** Discord counts these requests together with messages and edits. */
-  readonly pacer: Pacer;
-  readonly state: LeasedState;
-  readonly lease: Pick<Lease, "validUntil">;
-  readonly log: Log;
-  readonly now: () => number;
+type CalendarDeps = Pick<FeedDeps, "rest" | "pacer" | "state" | "lease" | "log" | "now">;
+
+/** What one server's calendar should contain. */
+interface ServerCalendar {
+  readonly events: readonly WantedEvent[];
+  readonly openKeys: ReadonlySet<string>;
+  /** False if nobody in the server wants events any more. */
+  readonly isWanted: boolean;
 }
 
 /**
@@ -206,12 +203,6 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
     await storeEvent(id, undefined);
   };
 
-  /** True if an event must be created or updated now. */
-  const isDue = (wanted: WantedEvent, known: CalendarEvent | undefined): boolean => {
-    if (known?.isGone || believed(known?.notBefore ?? 0, now(), REFUSED_MS) > now()) return false;
-    return known?.eventId === undefined || known.name !== wanted.name || known.endsAt !== wanted.endsAt;
-  };
-
   /** Creates or updates an event. */
   const settle = async (guildId: string, wanted: WantedEvent, known: CalendarEvent | undefined) => {
     const id = calendarId(guildId, wanted.key);
@@ -255,15 +246,7 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
    */
   const serve = async (
     guildId: string,
-    {
-      events,
-      openKeys,
-      isWanted,
-    }: {
-      readonly events: readonly WantedEvent[];
-      readonly openKeys: ReadonlySet<string>;
-      readonly isWanted: boolean;
-    },
+    { events, openKeys, isWanted }: ServerCalendar,
     own: ReadonlyMap<string, CalendarEvent>,
     mayChange: () => boolean,
   ) => {
@@ -278,7 +261,7 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
     for (const each of isWanted ? events : []) {
       const id = calendarId(guildId, each.key);
       const event = own.get(id);
-      if (isWaiting(id) || !isDue(each, event)) continue;
+      if (isWaiting(id) || !isDue(each, event, now())) continue;
       if (!mayChange()) return;
       await attempt(id, guildId, () => settle(guildId, each, event));
     }
@@ -317,10 +300,13 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
 }
 
 /** True if Discord would refuse the same request again. */
-const isRefusal = (error: unknown): boolean => {
-  const problem = problemOf(error);
-  return problem !== "unknown" && problem !== "refused-for-now";
-};
+const isRefusal = (error: unknown): boolean => !isTemporary(problemOf(error));
+
+/** True if an event must be created or updated now. */
+function isDue(wanted: WantedEvent, known: CalendarEvent | undefined, now: number): boolean {
+  if (known?.isGone || believed(known?.notBefore ?? 0, now, REFUSED_MS) > now) return false;
+  return known?.eventId === undefined || known.name !== wanted.name || known.endsAt !== wanted.endsAt;
+}
 
 /** Returns an event's id in the state. */
 const calendarId = (guildId: string, key: string): string => `${guildId}/${key}`;

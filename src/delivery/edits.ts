@@ -6,6 +6,7 @@ import { problemOf, retryAfterOf } from "../discord/problems.js";
 import { ageOf } from "../util/clock.js";
 import { DAY, HOUR, SECOND } from "../util/units.js";
 import type { Announced } from "./collections.js";
+import type { DeliveryContext } from "./context.js";
 
 /** Minimum delay before an edit that Discord refused, or did not answer, is tried again, in ms. */
 const REFUSED_MS = 5 * SECOND;
@@ -64,21 +65,19 @@ export function afterFailedEdit(document: Announced, error: unknown, now: number
 
 /**
  * Edits a message for the last time. A channel that the bot cannot see or write to is not tried again.
- * @param onError called if the edit fails
  * @returns the document of the message if the edit must be tried again
  */
 export async function editForGood(
-  rest: REST,
+  { rest, log, now }: Pick<DeliveryContext, "rest" | "log" | "now">,
   document: Announced,
   payload: MessagePayload,
-  now: () => number,
-  onError: (error: unknown) => void,
 ): Promise<Announced | undefined> {
   try {
     await editAnnounced(rest, document, payload);
     return undefined;
   } catch (error) {
-    onError(error);
+    const { channelId, messageId } = document;
+    log.debug({ err: error, channel: channelId, message: messageId }, "A message could not be closed");
     if (problemOf(error) === "no-access" || hasCode(error, ErrorCode.MissingPermissions)) return undefined;
     const failed = afterFailedEdit(document, error, now());
     return failed.revision === undefined ? undefined : failed;

@@ -14,14 +14,15 @@ interface FarewellContext
  * subscription, as an alert does, it is edited once, so that it does not look open forever. Other messages
  * stay unchanged.
  */
-export function createFarewells({ state, rest, renderer, pacer, feeds, log, now }: FarewellContext) {
+export function createFarewells(context: FarewellContext) {
+  const { state, renderer, pacer, feeds, now } = context;
   const collection = state.open(farewells);
 
   /** Closes a message. Returns its document if that is not done yet. */
   const close = async (document: Announced): Promise<Announced | undefined> => {
     // A thread that is still to be opened is not opened any more.
     const { todo, ...open } = document;
-    const { feed, subject: name, channelId, messageId } = open;
+    const { feed, subject: name, channelId } = open;
     const lasting = feeds.get(feed)?.lasting;
     if (!lasting) return undefined;
     const subject = await lasting.stateOf(name, channelId);
@@ -32,9 +33,7 @@ export function createFarewells({ state, rest, renderer, pacer, feeds, log, now 
     const mark = renderer.mark(deliveryId(feed, lasting.beginningOf(name), channelId));
     const payload = await lasting.current(name, mark, channelId, []);
     await pacer.turn(channelId, "edit");
-    return editForGood(rest, open, payload, now, (err) =>
-      log.debug({ err, channel: channelId, message: messageId }, "A message could not be closed"),
-    );
+    return editForGood(context, open, payload);
   };
 
   return async (): Promise<void> => {

@@ -1,7 +1,7 @@
 import { crosspost, openThread, setArchived } from "../discord/post.js";
-import { problemOf, retryAfterOf } from "../discord/problems.js";
+import { isTemporary, problemOf, retryAfterOf } from "../discord/problems.js";
 import { ageOf } from "../util/clock.js";
-import { yieldIfBusy } from "../util/event-loop.js";
+import { inPieces, yieldIfBusy } from "../util/event-loop.js";
 import { DAY, MINUTE } from "../util/units.js";
 import { type Announced, announcements, deliveryId } from "./collections.js";
 import type { DeliveryContext } from "./context.js";
@@ -65,8 +65,7 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
   /** Archives a thread, unless it is gone or the bot may not. */
   const archive = (threadId: string) =>
     setArchived(rest, threadId, true).catch((error: unknown) => {
-      const problem = problemOf(error);
-      if (problem === "refused-for-now" || problem === "unknown") throw error;
+      if (isTemporary(problemOf(error))) throw error;
     });
 
   const edit = async (
@@ -99,15 +98,9 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
 
   /** Edits a message for the last time, because its subject is unknown now. */
   const retire = async (id: string, document: Announced, lasting: LastingMessages) => {
-    const { channelId } = document;
     const payload = await currentOf(document, lasting);
-    await pacer.turn(channelId, "edit");
-    const again = await editForGood(rest, document, payload, now, (err) =>
-      log.debug(
-        { err, channel: channelId, message: document.messageId },
-        "An announcement could not be edited",
-      ),
-    );
+    await pacer.turn(document.channelId, "edit");
+    const again = await editForGood(context, document, payload);
     await state.commit([
       announced.expect(id, document),
       again ? announced.put(id, again) : announced.delete(id),
@@ -133,9 +126,7 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
         nextDocument = { ...nextDocument, threadId: messageId };
       }
     } catch (error) {
-      const problem = problemOf(error);
-      const willRetry =
-        (problem === "refused-for-now" || problem === "unknown") && now() - document.at < FOLLOW_UP_MS;
+      const willRetry = isTemporary(problemOf(error)) && now() - document.at < FOLLOW_UP_MS;
       log.warn(
         { err: error, channel: channelId, message: messageId, step, again: willRetry },
         "A thread or a crosspost could not be created",
@@ -246,8 +237,8 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
   }
 
   const forget = async (ids: readonly string[]) => {
-    for (let from = 0; from < ids.length; from += BATCH)
-      await state.commit(ids.slice(from, from + BATCH).map((id) => announced.delete(id)));
+    for await (const piece of inPieces(ids, BATCH))
+      await state.commit(piece.map((id) => announced.delete(id)));
   };
 
   return {

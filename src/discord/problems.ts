@@ -40,6 +40,10 @@ const OF_A_MESSAGE: ReadonlySet<number | string> = new Set([
   ErrorCode.MessageBlockedByHarmfulLinksFilter,
 ]);
 
+/** True if the same request may succeed later. */
+export const isTemporary = (problem: PostProblem): boolean =>
+  problem === "refused-for-now" || problem === "unknown";
+
 /** Classifies a failed request to a channel. */
 export function problemOf(error: unknown): PostProblem {
   if (!(error instanceof DiscordAPIError)) return isRateLimit(error) ? "refused-for-now" : "unknown";
