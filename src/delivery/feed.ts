@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type * as z from "zod";
+import * as z from "zod";
 import type { Directory, Kind } from "../directory/directory.js";
 import type { Names } from "../directory/names.js";
 import type { MessagePayload, Renderer } from "../discord/message.js";
@@ -45,6 +45,26 @@ export interface FeedOption<Value = unknown> {
   readonly problem: string;
   /** Returns a more specific error message for a valid value that is out of range. */
   limit?(text: string): string | undefined;
+}
+
+/** Creates an option whose values are the keys of these labels. */
+export function oneOf<Values extends Readonly<Record<string, string>>>(
+  description: string,
+  values: Values,
+  byDefault: keyof Values & string,
+  isRequired = false,
+): FeedOption<keyof Values & string> {
+  const keys = Object.keys(values) as (keyof Values & string)[];
+  return {
+    description,
+    maxLength: 10,
+    choices: values,
+    isRequired,
+    byDefault,
+    schema: z.literal(keys),
+    parse: (text) => keys.find((key) => key === text),
+    problem: `Choose one of: ${keys.join(", ")}.`,
+  };
 }
 
 /** Sources of names. */

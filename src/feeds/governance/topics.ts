@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import type { Subscription } from "../../delivery/collections.js";
-import { type FeedOption, optionOf, type Topic } from "../../delivery/feed.js";
+import { type FeedOption, oneOf, optionOf, type Topic } from "../../delivery/feed.js";
 import { formatDuration, limitOf, parseDuration, splitDurations } from "../../text/durations.js";
 import { perObject } from "../../util/per-object.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
@@ -64,15 +64,7 @@ const MISSING = {
   off: "don't mention them",
 };
 
-const missingOption: FeedOption<keyof typeof MISSING> = {
-  description: "What reminders do about missing votes (default: list them)",
-  maxLength: 10,
-  choices: MISSING,
-  byDefault: "list",
-  schema: z.enum(["list", "ping", "off"]),
-  parse: (text) => (["list", "ping", "off"] as const).find((each) => each === text),
-  problem: "Choose one of: list, ping, off.",
-};
+const missingOption = oneOf("What reminders do about missing votes (default: list them)", MISSING, "list");
 
 /** Options of a subscription to governance. */
 export const options = { before: beforeOption, missing: missingOption } as const;

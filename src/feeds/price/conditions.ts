@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Subscription } from "../../delivery/collections.js";
-import { type FeedOption, optionOf } from "../../delivery/feed.js";
+import { type FeedOption, oneOf, optionOf } from "../../delivery/feed.js";
 import { isAbsurd, type PriceSample, sampleSince } from "../../ledger/prices.js";
 import { ageOf, pastTime } from "../../util/clock.js";
 import { perObject } from "../../util/per-object.js";
@@ -59,25 +59,6 @@ function parseValue(text: string): string | undefined {
 
 /** Returns a value without its unit. */
 const amountOf = (value: string): string => value.replace(/[$%]/g, "");
-
-function oneOf<Values extends Readonly<Record<string, string>>>(
-  description: string,
-  values: Values,
-  byDefault: keyof Values & string,
-  isRequired = false,
-): FeedOption<keyof Values & string> {
-  const keys = Object.keys(values) as (keyof Values & string)[];
-  return {
-    description,
-    maxLength: 10,
-    choices: values,
-    isRequired,
-    byDefault,
-    schema: z.enum(keys as [keyof Values & string]) as z.ZodType<keyof Values & string>,
-    parse: (text) => keys.find((key) => key === text),
-    problem: `Choose one of: ${keys.join(", ")}.`,
-  };
-}
 
 const value: FeedOption<string> = {
   description: "A price in USD, such as 0.16, or a percentage, such as 5%",
