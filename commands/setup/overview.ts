@@ -4,6 +4,7 @@ import { LIMITS } from "../../src/discord/limits.js";
 import type { MessagePayload } from "../../src/discord/message.js";
 import type { Network } from "../../src/networks/network.js";
 import { buttonAddress, defineButton } from "../../src/screens/addresses.js";
+import { pageOf } from "../../src/screens/parts.js";
 import type { Menu } from "../../src/screens/view.js";
 import type { OwnedSubscription } from "../../src/subscribe/editor.js";
 import { pageLinks, restWords } from "../../src/subscribe/shown.js";
@@ -57,9 +58,7 @@ export async function overview(
   { news = [], page: wantedPage = 1 }: { readonly news?: readonly Markdown[]; readonly page?: number } = {},
 ): Promise<MessagePayload> {
   const all = await serverSubscriptions(guildId, { ...services, feeds });
-  const pages = Math.max(1, Math.ceil(all.length / PER_PAGE));
-  const page = Math.min(wantedPage, pages);
-  const shown = all.slice((page - 1) * PER_PAGE, page * PER_PAGE);
+  const { rows: shown, page, pages } = pageOf(all, wantedPage, PER_PAGE);
   const rows = await Promise.all(shown.map((each) => rowOf(each, services)));
   const { served } = services.networks;
   const serverLines = await Promise.all(

@@ -6,21 +6,14 @@ import type { ChannelPlace } from "../../src/discord/permissions.js";
 import { readPlace } from "../../src/discord/places.js";
 import { say, serverOf } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
-import { matchingNames, type OwnedSubscription } from "../../src/subscribe/editor.js";
+import { byAge, matchingNames, type OwnedSubscription } from "../../src/subscribe/editor.js";
 import { channelMention, escapeText, md } from "../../src/text/markdown.js";
 import { cut } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { endSubscription, resumeSubscription, testSubscription } from "./actions.js";
 import { checkOptions, FEED_OPTION, namedSubject, SUBJECT_OPTION, settingsIn } from "./choice.js";
 import { save } from "./save.js";
-import {
-  byAge,
-  described,
-  headline,
-  type SubscribeServices,
-  servedOf,
-  subscriptionsIn,
-} from "./subscription.js";
+import { described, headline, type SubscribeServices, servedOf, subscriptionsIn } from "./subscription.js";
 
 const channelIdOf = ({ options, channelId }: ChatInputCommandInteraction): string =>
   options.getChannel("channel")?.id ?? channelId;

@@ -8,6 +8,7 @@ import type { MessagePayload } from "../../src/discord/message.js";
 import { say, serverOf } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
 import { type ButtonParameters, buttonAddress, defineButton } from "../../src/screens/addresses.js";
+import { pageOf } from "../../src/screens/parts.js";
 import type { OwnedSubscription } from "../../src/subscribe/editor.js";
 import { pageLinks, restWords } from "../../src/subscribe/shown.js";
 import { countedWords, join, type Markdown, md, timestamp } from "../../src/text/markdown.js";
@@ -106,9 +107,7 @@ async function subscriptionList(
     );
     return say(shownBy, md`No subscriptions`, [md`Set one up with ${commands}.`, ...readTimes], "neutral");
   }
-  const pages = Math.ceil(ownSubscriptions.length / PER_PAGE);
-  const page = Math.min(wantedPage, pages);
-  const shownOnes = ownSubscriptions.slice((page - 1) * PER_PAGE, page * PER_PAGE);
+  const { rows: shownOnes, page, pages } = pageOf(ownSubscriptions, wantedPage, PER_PAGE);
   const entries = await Promise.all(shownOnes.map((each) => entryOf(each, services, shownBy.label)));
   return shownBy.renderer.message({
     title: md`Subscriptions`,

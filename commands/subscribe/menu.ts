@@ -48,7 +48,7 @@ const changeButton = defineButton("sub-set", { ...place, to: z.enum(["pause", "r
 type Place = Readonly<z.infer<z.ZodObject<typeof place>>>;
 
 /** Returns the parameters that find a subscription again. */
-const placeOf = ({ subscription, of }: OwnedSubscription, shownBy: Network): Place => ({
+const parametersOf = ({ subscription, of }: OwnedSubscription, shownBy: Network): Place => ({
   c: subscription.channelId,
   feed: subscription.feed,
   ...(subscription.subject === null ? {} : { id: subscription.subject }),
@@ -89,7 +89,7 @@ export async function subscriptionMenu(
     return {
       label: [feed.name, subjectName].filter(Boolean).join(": "),
       hint: hint.filter(Boolean).join(" · "),
-      to: buttonAddress(openButton, placeOf(each, shownBy)),
+      to: buttonAddress(openButton, parametersOf(each, shownBy)),
     };
   });
   return { placeholder, choices: await Promise.all(choices) };
@@ -116,7 +116,7 @@ const setupLink: Link = { label: "Setup", emoji: "⚙️", to: buttonAddress(set
 /** Shows one subscription with its buttons. */
 async function card(each: OwnedSubscription, shownBy: Network, note?: Markdown): Promise<MessagePayload> {
   const { subscription, feed, of, network } = each;
-  const parameters = placeOf(each, shownBy);
+  const parameters = parametersOf(each, shownBy);
   const link = (to: "pause" | "resume" | "test" | "remove", label: string, emoji: string): Link => ({
     label,
     emoji,

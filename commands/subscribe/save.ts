@@ -9,6 +9,7 @@ import { say } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
 import {
   answerDeps,
+  awake,
   currentSubscriptions,
   saveSubscription,
   untilSaved,
@@ -75,8 +76,6 @@ interface Saved {
  * @throws {PersonError}
  */
 export const saved = (...of: Parameters<typeof attempt>): Promise<Saved> => untilSaved(() => attempt(...of));
-
-const awake = ({ isPaused: _, snoozedUntil: __, ...others }: Subscription): Subscription => others;
 
 /**
  * True if a feed keeps what it remembers about a subscription, as after a change of its role. The feed starts again if the

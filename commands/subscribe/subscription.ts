@@ -8,7 +8,7 @@ import type { ChannelPlace } from "../../src/discord/permissions.js";
 import { checkSubscription, visiblePlace } from "../../src/discord/places.js";
 import type { Network } from "../../src/networks/network.js";
 import { defineButton } from "../../src/screens/addresses.js";
-import { findSubscriptions, type OwnedSubscription } from "../../src/subscribe/editor.js";
+import { byAge, findSubscriptions, type OwnedSubscription } from "../../src/subscribe/editor.js";
 import { bold, channelMention, join, type Markdown, md, roleMention } from "../../src/text/markdown.js";
 import { FinalError, PersonError } from "../../src/util/person-error.js";
 import { present } from "../../src/util/present.js";
@@ -129,10 +129,6 @@ export function servedOf({ network, of }: OwnedSubscription): Network {
     );
   return network;
 }
-
-/** Sorts subscriptions by age, oldest first. */
-export const byAge = (a: OwnedSubscription, b: OwnedSubscription): number =>
-  a.subscription.since - b.subscription.since;
 
 /** Returns a server's subscriptions, including environment subscriptions for its channels. */
 export async function serverSubscriptions(

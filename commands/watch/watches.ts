@@ -15,6 +15,7 @@ import { allNetworks, type Network, type Networks } from "../../src/networks/net
 import { watchCommands } from "../../src/screens/help.js";
 import {
   answerDeps,
+  byAge,
   currentSubscriptions,
   findSubscriptions,
   type OwnedSubscription,
@@ -75,7 +76,7 @@ export async function watchesOf(
       const found = watchableOf(all, each.subscription);
       return found ? [{ ...each, ...found }] : [];
     })
-    .sort((a, b) => a.subscription.since - b.subscription.since);
+    .sort(byAge);
 }
 
 type WatchedThing = Watchable & Pick<Watch, "subscription">;

@@ -110,10 +110,10 @@ export const rhythmWords = ({ ms, isOwn }: Interval): Markdown =>
   isOwn ? md`reports about every ${roughly(ms)}` : md`most validators report about every ${roughly(ms)}`;
 
 /** Returns one page of a list that is completely loaded. A page past the end becomes the last page. */
-export function pageOf<T>(rows: readonly T[], page: number): Slice<T> {
-  const pages = Math.max(1, Math.ceil(rows.length / ROWS_PER_SCREEN));
+export function pageOf<T>(rows: readonly T[], page: number, size = ROWS_PER_SCREEN): Slice<T> {
+  const pages = Math.max(1, Math.ceil(rows.length / size));
   const pageNumber = Math.min(page, pages);
-  const shownRows = rows.slice((pageNumber - 1) * ROWS_PER_SCREEN, pageNumber * ROWS_PER_SCREEN);
+  const shownRows = rows.slice((pageNumber - 1) * size, pageNumber * size);
   return { page: pageNumber, pages, rows: shownRows, total: rows.length, reachable: rows.length };
 }
 

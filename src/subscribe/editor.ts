@@ -30,6 +30,10 @@ export interface OwnedSubscription {
   readonly network: Network | undefined;
 }
 
+/** Sorts subscriptions by age, oldest first. */
+export const byAge = (a: OwnedSubscription, b: OwnedSubscription): number =>
+  a.subscription.since - b.subscription.since;
+
 /** Returns the subscriptions of some places on all networks that a filter selects, in no particular order. */
 export async function findSubscriptions(
   networks: Networks,
@@ -115,15 +119,16 @@ export async function untilSaved<T>(attempt: () => Promise<T>): Promise<T> {
     }
 }
 
+/** Returns a subscription without its pause and its snooze. */
+export const awake = ({ isPaused: _, snoozedUntil: __, ...others }: Subscription): Subscription => others;
+
 /** Pauses a subscription, or ends its pause and its snooze. */
 export const setPaused = (
   { subscriptions }: NetworkState,
   subscription: Subscription,
   isPaused: boolean,
 ): Promise<Subscription | undefined> =>
-  subscriptions.change(subscription, ({ isPaused: _, snoozedUntil: __, ...others }) =>
-    isPaused ? { ...others, isPaused } : others,
-  );
+  subscriptions.change(subscription, (kept) => (isPaused ? { ...awake(kept), isPaused } : awake(kept)));
 
 /** Ends the pause of a channel that Discord refused, and clears its last error. Returns whether it was paused. */
 export async function endPause(
