@@ -99,6 +99,31 @@ function givenIn(
   );
 }
 
+/** Returns the screen that a reading command opens. @throws {PersonError} if the subcommand is unknown or the id is invalid */
+async function openedBy(
+  interaction: ChatInputCommandInteraction,
+  links: Links,
+  definition: ReadingCommand | undefined,
+  typed: Readonly<Record<string, string>>,
+): Promise<ScreenAddress> {
+  const subcommand = interaction.options.getSubcommand(false) ?? "";
+  const isBare = Object.keys(typed).every((name) => name === PRIVATE_OPTION || name === NETWORK_OPTION);
+  const screen = (isBare && definition?.bare?.[subcommand]) || definition?.opens[subcommand];
+  if (!screen) throw new PersonError(OTHER_VERSION);
+  const given = typed.id === undefined ? undefined : ((await links.readChoice(typed.id)) ?? typed.id);
+  const wholeId = given === undefined ? "" : typedId(given);
+  // A party's fingerprint alone is looked up like a name.
+  const isPart = ["validator", "party", "rewards"].includes(screen) && !wholeId.includes("::");
+  const isName = given !== undefined && (isPart || !isWholeId(wholeId));
+  const id = isWholeId(wholeId) ? wholeId : given;
+  const screenAddress =
+    (isName && namedAddress(screen, id ?? "")) ||
+    parseAddress(screen, id === undefined ? typed : { ...typed, id });
+  if (!screenAddress || !isScreen(screenAddress))
+    throw new PersonError("That doesn't look like an id. Copy all of it, and try again.");
+  return screenAddress;
+}
+
 /**
  * Creates the handler of all interactions. It opens a screen or runs a command or button, then sends the answer. It is the only
  * error boundary.
@@ -166,29 +191,6 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     return outcome;
   };
 
-  /** Returns the screen that a reading command opens. @throws {PersonError} if the subcommand is unknown or the id is invalid */
-  const addressOf = async (
-    interaction: ChatInputCommandInteraction,
-    links: Links,
-    definition: ReadingCommand | undefined,
-    given: Record<string, string>,
-  ): Promise<ScreenAddress> => {
-    const subcommand = interaction.options.getSubcommand(false) ?? "";
-    const isBare = Object.keys(given).every((name) => name === PRIVATE_OPTION || name === NETWORK_OPTION);
-    const screen = (isBare && definition?.bare?.[subcommand]) || definition?.opens[subcommand];
-    if (!screen) throw new PersonError(OTHER_VERSION);
-    if (given.id !== undefined) given.id = (await links.readChoice(given.id)) ?? given.id;
-    const wholeId = given.id === undefined ? "" : typedId(given.id);
-    // A party's fingerprint alone is looked up like a name.
-    const isPart = ["validator", "party", "rewards"].includes(screen) && !wholeId.includes("::");
-    const isName = given.id !== undefined && (isPart || !isWholeId(wholeId));
-    if (isWholeId(wholeId)) given.id = wholeId;
-    const screenAddress = (isName && namedAddress(screen, given.id ?? "")) || parseAddress(screen, given);
-    if (!screenAddress || !isScreen(screenAddress))
-      throw new PersonError("That doesn't look like an id. Copy all of it, and try again.");
-    return screenAddress;
-  };
-
   const command = async (interaction: ChatInputCommandInteraction): Promise<string> => {
     const outcome = await runCommand(interaction);
     // Sent separately, so that a failure does not affect the answer.
@@ -217,7 +219,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     const isPrivate = definition?.isPrivate || givenParameters[PRIVATE_OPTION] === "true";
     const target = isPrivate ? "private" : "public";
     return reply(interaction, target, networkOf(interaction), async (own) =>
-      openTarget(interaction, own, await addressOf(interaction, own.links, definition, givenParameters)),
+      openTarget(interaction, own, await openedBy(interaction, own.links, definition, givenParameters)),
     );
   };
 
