@@ -195,7 +195,7 @@ const WHY: Partial<Record<ExplorerProblem, string>> = {
 };
 
 /** Returns the age of the data as one line of small print. Discord keeps the relative time up to date. */
-function ageOf(view: View): Markdown | undefined {
+function ageLine(view: View): Markdown | undefined {
   if (view.readings.length === 0) return undefined;
   const oldestReading = timestamp(Math.min(...view.readings.map((reading) => reading.fetchedAt)));
   const problem = view.readings.find((reading) => reading.problem)?.problem;
@@ -233,7 +233,7 @@ function toEmbed(view: View, words: MessageWords): APIEmbed {
     bodyLines,
     Math.min(LIMITS.description - AGE_ROOM, Math.max(remainingRoom, 0)),
   ).trim();
-  const description = [text, ageOf(view)?.toString()].filter(Boolean).join("\n");
+  const description = [text, ageLine(view)?.toString()].filter(Boolean).join("\n");
   const embed: APIEmbed = { color: COLOURS[view.tone] };
   if (title) embed.title = title;
   if (description) embed.description = description;

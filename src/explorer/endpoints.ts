@@ -46,7 +46,7 @@ const id = encodeURIComponent;
  * Returns a number that grows with each version of a request. It is ordered by the number of votes, then by the creation time.
  * Among equals, the first version (without a tracking id) is the oldest.
  */
-function ageOf({ yesCount, noCount, createdAt, trackingCid }: VoteRequestListItem): number {
+function versionRank({ yesCount, noCount, createdAt, trackingCid }: VoteRequestListItem): number {
   const castCount = (yesCount ?? 0) + (noCount ?? 0);
   return castCount * 1e13 + (createdAt ?? 0) + (trackingCid === null ? 0 : 0.5);
 }
@@ -127,7 +127,7 @@ export const endpoints = {
   voteRequests: list((p: PageQuery) => ["governance/vote-requests", { ...p }], voteRequestListItem, {
     key: (row) => row.trackingCid ?? row.contractId,
     // Each vote recreates the request, and votes cannot be withdrawn. More votes therefore mean a newer row.
-    newer: (row, than) => ageOf(row) > ageOf(than),
+    newer: (row, than) => versionRank(row) > versionRank(than),
   }),
   votes: list((p: PageQuery) => ["governance/vote-requests/votes", { ...p }], vote, {
     key: (row: Vote) => {

@@ -51,8 +51,7 @@ export async function openSlice<T>(load: Load<T>, page: number): Promise<Reading
 }
 
 /**
- * Like `openSlice`, for a list whose endpoint documents no parameters (`/rewards/{partyId}`, `/governance/vote-requests` and its
- * votes). It may ignore the page size, or return the same page for every page number. If it does the latter, that page is treated
+ * Like `openSlice`, for a list whose endpoint documents no parameters (`/rewards/{partyId}`). It may ignore the page size, or return the same page for every page number. If it does the latter, that page is treated
  * as the whole list.
  */
 export async function openUndocumentedSlice<Name extends ListName>(

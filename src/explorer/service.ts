@@ -5,7 +5,6 @@ import { perObject } from "../util/per-object.js";
 import { withTimeout } from "../util/timeouts.js";
 import { MINUTE } from "../util/units.js";
 import { type Fetched, fetchAnswer, type OnAnswer, parseAnswer } from "./client.js";
-
 import { decide } from "./decision.js";
 import {
   type Answer,

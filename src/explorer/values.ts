@@ -16,7 +16,7 @@ const UNITS = [1_000, 1, 1e-3, 1e-6] as const;
 
 const ISO_DATE = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?(Z|[+-]\d\d:?\d\d)?$/i;
 
-const believed = (ms: number): number | null => (ms >= EARLIEST && ms < LATEST ? Math.trunc(ms) : null);
+const plausibleTime = (ms: number): number | null => (ms >= EARLIEST && ms < LATEST ? Math.trunc(ms) : null);
 
 /**
  * Parses a point in time to epoch ms. The API documents no unit, so a number's magnitude decides between s, ms, µs and ns. ISO
@@ -25,12 +25,14 @@ const believed = (ms: number): number | null => (ms >= EARLIEST && ms < LATEST ?
 export function toTime(value: unknown): number | null {
   if (typeof value === "string" && ISO_DATE.test(value.trim())) {
     const text = value.trim().replace(" ", "T");
-    return believed(Date.parse(/T/.test(text) && !/(Z|[+-]\d\d:?\d\d)$/i.test(text) ? `${text}Z` : text));
+    return plausibleTime(
+      Date.parse(/T/.test(text) && !/(Z|[+-]\d\d:?\d\d)$/i.test(text) ? `${text}Z` : text),
+    );
   }
   const decimal = toDecimal(value);
   if (decimal === null) return null;
   for (const unit of UNITS) {
-    const timeMs = believed(Number(decimal) * unit);
+    const timeMs = plausibleTime(Number(decimal) * unit);
     if (timeMs !== null) return timeMs;
   }
   return null;

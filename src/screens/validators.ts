@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Directory } from "../directory/directory.js";
-import { ExplorerError } from "../explorer/errors.js";
+import { ifAnswered } from "../explorer/errors.js";
 import { openSlice, type Slice } from "../explorer/paging.js";
 import type { Page } from "../explorer/schema/page.js";
 import type { ValidatorSummary } from "../explorer/schema/validators.js";
@@ -103,10 +103,7 @@ export async function judgeRows(
   const isAnySilent = rows.some((each) => standings(each).standing === "silent");
   // A row that has just reported shows that the explorer is not behind.
   if (!isAnySilent || oldNewestIn(rows, intervals, fetchedAt) === null) return { standings, lagLines: [] };
-  const newest = await explorer.validators(NEWEST).catch((error: unknown) => {
-    if (error instanceof ExplorerError) return undefined;
-    throw error;
-  });
+  const newest = await ifAnswered(explorer.validators(NEWEST));
   const behindSince = newest ? judgeNewest(intervals, newest).behindSince : null;
   if (behindSince === null) return { standings, lagLines: [] };
   return { standings: standingsAt(intervals, behindSince), lagLines: [lagLine(behindSince)] };

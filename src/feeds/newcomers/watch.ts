@@ -8,6 +8,7 @@ import type { Explorer } from "../../explorer/service.js";
 import { NEWCOMERS } from "../../screens/validators.js";
 import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
+import { inPieces } from "../../util/event-loop.js";
 import { knownValidators } from "./collections.js";
 
 /** Id of the time of the last reading, in the collection "progress". */
@@ -103,8 +104,7 @@ export function createNewcomersWatch({ explorer, state, directory, onJoined, now
    */
   const completeBaseline = async function* (): PollSteps {
     const { unknown, isComplete } = await readAllUnknown();
-    for (let from = 0; from < unknown.length; from += WRITES_AT_ONCE)
-      yield { writes: noteWrites(unknown.slice(from, from + WRITES_AT_ONCE)) };
+    for await (const piece of inPieces(unknown, WRITES_AT_ONCE)) yield { writes: noteWrites(piece) };
     if (isComplete && unknown.length === 0) yield { writes: [readTimes.put(WHOLE, { completeAt: now() })] };
     return "done";
   };

@@ -11,7 +11,7 @@ const LASTS_MS = HOUR;
 /** Scheduled events of servers, by server and upgrade. */
 export const upgradeCalendar = defineCalendar("upgrade-calendar", "until its upgrade is over");
 
-/** Creates the event of the open upgrade. */
+/** Creates the events of open upgrades. */
 export function upgradeEvents(state: State, renderer: Renderer): CalendarSource {
   return {
     collection: upgradeCalendar,
