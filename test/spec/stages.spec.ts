@@ -104,6 +104,18 @@ describe("the passing of time", () => {
     expect(hasExpired === undefined ? {} : { hasExpired }).toEqual(expected);
   });
 
+  it("remembers over an outage that enough had voted in time, whatever they voted", async () => {
+    const dates = { voteBefore: NOW + HOUR, targetEffectiveAt: NOW + DAY };
+    const before = await check(tracked({ yes: 5, no: 4, pending: 4, seenAt: 0 }, dates));
+    expect(before.next).toMatchObject({ quorumAt: NOW });
+    const past = { voteBefore: NOW - 2 * HOUR, targetEffectiveAt: NOW + DAY };
+    const known = { ...tracked({}, past), ...before.next, terms: tracked({}, past).terms, yes: 8, no: 1 };
+    const after = await check({ ...known, quorumAt: NOW - 3 * HOUR });
+    expect(after.next).toMatchObject({ stage: "voting", hasExpired: false });
+    const few = await check(tracked({ yes: 5, no: 3, pending: 5, seenAt: 0 }, dates));
+    expect(few.next).not.toHaveProperty("quorumAt");
+  });
+
   it("does not send reminders that an earlier version missed", async () => {
     const deadline = NOW + 30 * HOUR;
     const { next } = await check(tracked({ openedAt: NOW - 6 * DAY }, { voteBefore: deadline }));

@@ -66,6 +66,8 @@ const trackedVoteRequest = z.object({
   stageAt: timestampSchema.exactOptional(),
   /** Time since which there are enough yes votes. */
   enoughYesAt: timestampSchema.exactOptional(),
+  /** Time when the bot first saw, before the quorum date, that enough had voted. */
+  quorumAt: timestampSchema.exactOptional(),
   /** True if there were enough yes votes when it was first seen, so that it is unknown since when. */
   hadEnough: z.boolean().exactOptional(),
   /**

@@ -6,7 +6,7 @@ import { type GovernanceEvent, reminderId } from "./events.js";
 import { reminderTimes } from "./reminders.js";
 import type { ReadFindings, RequestDeps, TrackedVoteRequests } from "./requests.js";
 import { options } from "./topics.js";
-import { neededForTracked, toVoteRequest, trackedStanding } from "./tracking.js";
+import { neededForTracked, sawQuorum, toVoteRequest, trackedStanding } from "./tracking.js";
 
 /** Time after a deadline by which the explorer shows all votes that were cast in time, in ms. */
 const SETTLED_MS = HOUR;
@@ -53,8 +53,8 @@ function advance(
   const isEnough = needed !== undefined && castIn({ yes, no }) >= needed;
   // If an earlier poll saw too few votes, the times of the votes decide. A vote that is changed later has only its new time.
   const wasEnough = isEnough && known.stage !== "expired" && !isSettled;
-  const isProven = enoughYesAt !== undefined && voteBefore !== null && enoughYesAt < voteBefore;
-  const hadQuorum = isPast && (wasEnough || isProven) && targetEffectiveAt !== null;
+  const quorumAt = known.quorumAt ?? (isEnough && !isPast ? now : undefined);
+  const hadQuorum = isPast && (wasEnough || sawQuorum(known)) && targetEffectiveAt !== null;
   const expiredNow = phase === "expired" && isSettled ? true : undefined;
   const expired = isPast ? (hasExpired ?? (hadQuorum ? false : expiredNow)) : undefined;
   const nextRequest: TrackedVoteRequest = {
@@ -64,6 +64,7 @@ function advance(
     revision: known.revision + (isShown ? 1 : 0),
     ...(enoughAt === undefined ? {} : { enoughYesAt: enoughAt }),
     ...(isEarlier ? { hadEnough: true } : {}),
+    ...(quorumAt === undefined ? {} : { quorumAt }),
     ...(expired === undefined ? {} : { hasExpired: expired }),
     ...(phase === "overdue" ? { toldOverdue: true } : {}),
     reminded: isOld ? [...known.reminded, ...passedReminders(known, now)] : known.reminded,

@@ -232,6 +232,10 @@ function closingOf({ openUntil, closedAt, endUnconfirmed }: TrackedVoteRequest):
   return wasSeen ? { after: openUntil, by: closedAt } : undefined;
 }
 
+/** True if the bot saw before the quorum date that enough had voted. Votes are never withdrawn, so they still have. */
+export const sawQuorum = ({ quorumAt, enoughYesAt, terms }: TrackedVoteRequest): boolean =>
+  terms.voteBefore !== null && (quorumAt ?? enoughYesAt ?? Infinity) < terms.voteBefore;
+
 /** Returns a tracked request as a vote request. */
 export function toVoteRequest(tracked: TrackedVoteRequest): VoteRequest {
   const { identity, terms, status, requester } = tracked;
@@ -250,7 +254,7 @@ export function toVoteRequest(tracked: TrackedVoteRequest): VoteRequest {
     requesterImg: null,
     createdAt: tracked.openedAt ?? null,
     enoughYesAt: tracked.enoughYesAt,
-    hasExpired: tracked.hasExpired,
+    hasExpired: tracked.hasExpired ?? (sawQuorum(tracked) ? false : undefined),
     voteBefore: terms.voteBefore,
     targetEffectiveAt: terms.targetEffectiveAt,
     ...tallyOf(tracked),
