@@ -53,6 +53,13 @@ export function roundInterval(gaps: readonly number[]): number {
   return gaps.length < MIN_GAPS ? USUAL_MS : (sortedGaps[Math.floor(gaps.length / 2)] ?? USUAL_MS);
 }
 
+/** Number of intervals without a new round after which it is late. The bot sees a round up to a quarter of an interval late. */
+const LATE_INTERVALS = 1.3;
+
+/** True if the next round is late, so that the network may be about to stand still. False if the rounds are unknown. */
+export const isRoundLate = (known: Pick<Rounds, "since" | "gaps"> | undefined, now: number): boolean =>
+  known !== undefined && now - known.since > LATE_INTERVALS * roundInterval(known.gaps);
+
 /**
  * True if no round has begun for so long that the network may stand still. A beginning in the future comes from a clock that was
  * wrong, and proves nothing.

@@ -207,8 +207,8 @@ export function createMessages(names: Names, now: () => number) {
     const standing = standingOf(request, needed, now());
     const { phase, next } = standing;
     const isPast = phase === "ended" || phase === "expired";
-    // While the quorum is missing, its date comes first. A later one would count upwards.
-    const nearest = Math.min(deadline, next?.at ?? deadline);
+    // The quorum date matters first, and not any more once enough have voted.
+    const nearest = deadline > now() ? (next?.at ?? deadline) : deadline;
     return {
       notification: standingNews(request, phase, titleOf(request)) ?? reminderNews(snapshot, nearest, who),
       tone: phase === "ended" ? statusTone(request.status) : "warning",

@@ -42,6 +42,8 @@ export function createExplorerTime(explorer: Explorer, clock: () => number) {
   let lastTime: ExplorerTime | undefined;
   /** Time of the newest update or round that was seen, epoch ms. */
   let provenAt = 0;
+  /** Time since which the rounds have been read without a pause, epoch ms. 0 if they were read before. */
+  let followedSince = 0;
 
   /** Returns an answer, or `undefined`. If an endpoint is withheld, this poll asks no further ones. */
   const askEndpoint = async <T>(name: TimeQuestion, now: number, read: () => Promise<Reading<T>>) => {
@@ -85,12 +87,14 @@ export function createExplorerTime(explorer: Explorer, clock: () => number) {
     const answer = await askEndpoint("dashboard", now, () => explorer.dashboard({}));
     const latest = answer === "withheld" ? null : (answer?.latestRound ?? null);
     if (latest === null) return undecided;
+    if (ageOf(round?.seenAt ?? 0, now) > PAUSE_MS) followedSince = now;
     const seenRound = roundAfter(round, latest, now);
     const { advancedAt = 0 } = seenRound;
     const asOf = Math.max(newestReportAt, advancedAt);
     // A round that the bot has not seen to advance proves nothing, and an explorer that was up to date minutes ago is not behind.
     provenAt = Math.max(provenAt, advancedAt);
-    if (provenAt === 0) return { ...undecided, round: seenRound };
+    const isEarly = advancedAt < followedSince && now - followedSince <= BEHIND_MS;
+    if (provenAt === 0 || isEarly) return { ...undecided, round: seenRound };
     const latestAt = Math.max(asOf, Math.min(provenAt, now));
     return { ...currentTime(asOf), isBehind: now - latestAt > BEHIND_MS, round: seenRound };
   };

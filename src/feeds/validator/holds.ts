@@ -95,7 +95,10 @@ export function settleHold(poll: Poll): void {
     if (isLive) liveChannels.add(subscription.channelId);
   for (const channelId of liveChannels) {
     const ownHolds = byChannel.get(channelId) ?? [];
-    const openHold = ownHolds.find((each) => each.endedAt === undefined && isDue(each));
+    // A standstill is told even if the rhythm seemed to have changed when the reports stopped.
+    const openHold = ownHolds.find(
+      (each) => each.endedAt === undefined && isDue(each) && (!isStill || each.standstill),
+    );
     if (openHold) {
       const newestAt = Math.min(now, poll.asOf);
       const stepMs = ageOf(openHold.since, now) < HOUR ? STEP_MS.early : STEP_MS.late;

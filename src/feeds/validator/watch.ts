@@ -16,7 +16,7 @@ import {
   stoppedAfter,
   USUAL_INTERVAL_MS,
 } from "../../ledger/rhythm.js";
-import { isStillOrSettling, readRounds } from "../../ledger/rounds.js";
+import { isRoundLate, isStillOrSettling, readRounds } from "../../ledger/rounds.js";
 import { compareVersions, isVersion, newestCredible, type VersionSurvey } from "../../ledger/versions.js";
 import type { State } from "../../storage/state.js";
 import { ageOf } from "../../util/clock.js";
@@ -277,7 +277,7 @@ export function createValidatorWatch({
     const isStill = rounds?.isStandingStill === true;
     // Reports that were impossible while the network stood still are not missing.
     const isSettling = isStillOrSettling(rounds, intervalBefore, readSince);
-    const stopped = hasStopped && !isSettling ? { isUnsure } : undefined;
+    const stopped = hasStopped && !isSettling && !isRoundLate(rounds, readSince) ? { isUnsure } : undefined;
     const learntRhythm = isBehind
       ? loaded.rhythm
       : learnRhythm(loaded.rhythm, reports, reading, stopped, readSince);

@@ -7,10 +7,13 @@ import { DAY, HOUR } from "../../../src/util/units.js";
 import { newState } from "../../harness.js";
 import { NOW, tracked } from "../../spec/vote-requests.js";
 
+const [quorumAt, decidedAt] = [NOW + 11 * HOUR, NOW + 2 * DAY];
+
 it.each([
-  ["the quorum's date while the quorum is missing", 1, 0, "⏰ 11 h left to vote: A title (1 of 9 votes)"],
-  ["the decision's date once it is met", 9, 2, "⏰ 2 days left to vote: A title (9 yes votes, enough)"],
-])("a reminder of the decision names %s", async (_, yes, no, news) => {
+  ["the decision", "the quorum's date while the quorum is missing", decidedAt, 1, 0, "11 h", "1 of 9 votes"],
+  ["the decision", "the decision's date once it is met", decidedAt, 9, 2, "2 days", "9 yes votes, enough"],
+  ["the quorum", "the decision's date once it is met", quorumAt, 5, 4, "2 days", "5 of 9 yes votes"],
+])("a reminder of %s names %s", async (_, __, deadline, yes, no, left, votes) => {
   const state = newState();
   const names = createNames({
     directory: createDirectory(),
@@ -19,15 +22,11 @@ it.each([
     log: { warn() {} },
   });
   const messages = createMessages(names, () => NOW);
-  const deadline = NOW + 2 * DAY;
   const request = toVoteRequest(
-    tracked(
-      { yes, no, pending: 13 - yes - no },
-      { voteBefore: NOW + 11 * HOUR, targetEffectiveAt: deadline },
-    ),
+    tracked({ yes, no, pending: 13 - yes - no }, { voteBefore: quorumAt, targetEffectiveAt: decidedAt }),
   );
   const snapshot = { request, needed: 9, revision: 1, isOver: false, missing: async () => null };
   const { notification } = messages.reminder({ snapshot, deadline, mark: "m" }, { lines: [] });
-  expect(String(notification)).toBe(news);
+  expect(String(notification)).toBe(`⏰ ${left} left to vote: A title (${votes})`);
   await state.close();
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type SandboxExplorer, startSandboxExplorer } from "../../../sandbox/explorer/server.js";
 import { createExplorerTime } from "../../../src/feeds/validator/explorer-time.js";
-import { MINUTE } from "../../../src/util/units.js";
+import { HOUR, MINUTE } from "../../../src/util/units.js";
 import { newExplorer, SMALL } from "../../harness.js";
 
 const NOW = Date.now();
@@ -95,4 +95,28 @@ it("is undecided, and not behind, if the updates cannot be read once", async () 
 
 it.each(cases)("is judged by %s", async (_, given, expected) => {
   expect(await read(given)).toEqual(expected);
+});
+
+it("is undecided for a while if the round was not read for longer than it lasts", async () => {
+  let now = NOW;
+  let latestRound = 101;
+  sandbox.clearFaults();
+  sandbox.injectFault({ kind: "html" }, { path: /updates$/ });
+  sandbox.mood = (answer, path) =>
+    path.endsWith("/dashboard") ? { ...(answer as object), latestRound } : answer;
+  const readTime = createExplorerTime(
+    newExplorer(sandbox, () => now).for("background", { maxAgeMs: 0 }),
+    () => now,
+  );
+  const first = await readTime(now - 22 * MINUTE, { number: 100, seenAt: now - 5 * MINUTE }, now);
+  expect(first).toMatchObject({ isBehind: false, isUnsure: false, asOf: NOW });
+  now += HOUR;
+  latestRound = 107;
+  const later = await readTime(now - 22 * MINUTE, first.round, now);
+  expect(later).toMatchObject({ isBehind: false, isUnsure: true });
+  now += 15 * MINUTE;
+  const unread = await readTime(now - 37 * MINUTE, later.round, now);
+  expect(unread).toMatchObject({ isBehind: false, isUnsure: true });
+  now += 6 * MINUTE;
+  expect(await readTime(now - 43 * MINUTE, unread.round, now)).toMatchObject({ isBehind: true });
 });

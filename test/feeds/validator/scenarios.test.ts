@@ -177,6 +177,25 @@ describe.concurrent("validators that report", () => {
     expect(told).toEqual([]);
   });
 
+  it("of a quick network are only on hold because it stands still, which is told while it does", async () => {
+    const [stop, resume] = [START + 2 * HOUR, START + 4 * HOUR];
+    const quick = regular(10 * MINUTE);
+    const moved = (now: number) => (now > stop && now < resume ? stop : now);
+    const events = await play(
+      {
+        validators: 30,
+        watched,
+        lastReport: (number, now) => quick(number, moved(now)),
+        roundAt: (now) => Math.floor(moved(now) / (10 * MINUTE)),
+      },
+      6 * HOUR,
+    );
+    expect(events.map(({ kind }) => kind)).toEqual(["hold", "moving"]);
+    const [hold] = events;
+    expect(hold).toMatchObject({ isStandstill: true });
+    expect((hold?.at ?? 0) - stop).toBeLessThan(HOUR);
+  });
+
   it("are not silent if only the list of validators is old", async () => {
     const [stuck, fresh] = [START + 2 * HOUR, START + 3 * HOUR];
     const quick = regular(10 * MINUTE);
