@@ -4,6 +4,7 @@ import { scheduledUpgrade, type UpgradeSchedule } from "../ledger/upgrades.js";
 import { surveyVersions, type VersionSurvey } from "../ledger/versions.js";
 import { fingerprint, shortId } from "../text/ids.js";
 import { cut } from "../text/plain.js";
+import { MINUTE } from "../util/units.js";
 import type { NamedEntry } from "./collections.js";
 
 /** Kinds of things in the directory. */
@@ -334,19 +335,32 @@ export function createDirectory(now = Date.now): Directory {
   return directory;
 }
 
+/** True if a list of one of these kinds has not been read yet, so that the name of a thing may be missing. */
+export const isLoading = (directory: Pick<Directory, "readAt">, kinds: readonly Kind[]): boolean =>
+  kinds.some((kind) => kind !== "group" && directory.readAt(kind) === undefined);
+
+/** True if two entries were opened by the same requester in the same minute. */
+export const areTwins = (a: NamedEntry, b: NamedEntry): boolean =>
+  a.requester === b.requester &&
+  Math.floor((a.openedAt ?? 0) / MINUTE) === Math.floor((b.openedAt ?? 0) / MINUTE);
+
 /**
  * Returns an entry's label with its name first, at most `max` UTF-16 units long.
  * @param isAmbiguous true if another entry has the same name and note
+ * @param hasTwin true if it was also opened by the same requester in the same minute
  */
 export function entryLabel(
   { id, name, note, requester, openedAt }: NamedEntry,
   max: number,
   isAmbiguous = false,
+  hasTwin = false,
 ): string {
   const opened =
-    openedAt === undefined ? undefined : `opened ${new Date(openedAt).toISOString().slice(0, 16)}`;
+    openedAt === undefined
+      ? undefined
+      : `opened ${new Date(openedAt).toISOString().slice(0, 16).replace("T", " ")}`;
   // The requester comes first, because the end may be cut off.
-  const marks = isAmbiguous ? [requester && cut(requester, 30), opened] : [];
+  const marks = isAmbiguous ? [requester && cut(requester, 30), hasTwin ? shortId(id) : opened] : [];
   const aside = cut([...marks, note ?? fingerprint(id)].filter(Boolean).join(", "), 60);
   return name === null ? cut(shortId(id), max) : `${cut(name, max - aside.length - 3)} · ${aside}`;
 }

@@ -240,7 +240,8 @@ export function createDirectoryFiller({
   const keptAt = new Map<Kind, number>();
   let requests: readonly VoteRequestListItem[] = [];
   const isDue = (kind: Kind, everyMs: number) =>
-    ageOf(directory.readAt(kind) ?? 0, now()) >= everyMs && ageOf(triedAt.get(kind) ?? 0, now()) >= RETRY_MS;
+    (directory.entries(kind).length === 0 || ageOf(directory.readAt(kind) ?? 0, now()) >= everyMs) &&
+    ageOf(triedAt.get(kind) ?? 0, now()) >= RETRY_MS;
 
   /** Stores a kind's entries if they have changed since they were last stored. Tokens are stored one by one. */
   const storeNames = async (kind: Kind) => {
@@ -266,7 +267,11 @@ export function createDirectoryFiller({
       if (ended.aborted) return;
       requests = listedRows.requests ?? requests;
       // Ignore an empty or incomplete list: keep the known entries, and read the list again soon.
-      if (!whole || entries.length === 0) continue;
+      if (!whole || entries.length === 0) {
+        // There may be nothing to name, as on a new network.
+        if (whole && directory.readAt(kind) === undefined) await directory.replace(kind, [], readAt);
+        continue;
+      }
       await directory.replace(kind, entries, readAt);
       const reportedAt = kind === "validator" ? entries.flatMap(({ seenAt }) => seenAt ?? []) : [];
       await state.commit([

@@ -140,7 +140,11 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
     const others = directory.namesakes("proposal", name).filter(({ id }) => id !== identity);
     const own = others.length > 0 ? directory.entry("proposal", identity) : undefined;
     if (!own) return undefined;
-    const marks = [(each: NamedEntry) => each.requester, dayOf, timeOf];
+    const about = ({ id }: NamedEntry) => {
+      const summary = summaries.get(id);
+      return summary ? summaryText(summary, calledBy) : undefined;
+    };
+    const marks = [(each: NamedEntry) => each.requester, dayOf, timeOf, about];
     const mark = marks.find((of) => of(own) !== undefined && others.every((entry) => of(entry) !== of(own)));
     return mark?.(own);
   };

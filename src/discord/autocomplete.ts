@@ -1,5 +1,13 @@
 import type { NamedEntry } from "../directory/collections.js";
-import { type Directory, entryLabel, type Kind, type Match, oncePerThing } from "../directory/directory.js";
+import {
+  areTwins,
+  type Directory,
+  entryLabel,
+  isLoading,
+  type Kind,
+  type Match,
+  oncePerThing,
+} from "../directory/directory.js";
 import type { Interval } from "../ledger/network-rhythm.js";
 import { STANDING_SIGNS } from "../screens/parts.js";
 import { directoryStandings } from "../screens/validators.js";
@@ -39,12 +47,14 @@ function reportSign({ id, seenAt = null }: NamedEntry, { directory, intervals }:
   return STANDING_SIGNS[standing];
 }
 
-function toChoice({ kind, entry }: Match, isAmbiguous: boolean, offering: Offering): OfferedChoice {
+/** @param namesakes other matches with the same name and note */
+function toChoice({ kind, entry }: Match, namesakes: readonly Match[], offering: Offering): OfferedChoice {
   const { links, renderer } = offering;
   const kindSign = kind === "validator" ? reportSign(entry, offering) : SIGNS[kind](entry);
   // Reserve room for the sign and the network's name, so that the label's end, which distinguishes namesakes, is not cut.
   const room = LIMITS.choiceText - kindSign.length - 1 - renderer.title("").length;
-  const label = clean(entryLabel(entry, room, isAmbiguous)).replace(/\s+/g, " ");
+  const hasTwin = namesakes.some((each) => areTwins(each.entry, entry));
+  const label = clean(entryLabel(entry, room, namesakes.length > 0, hasTwin)).replace(/\s+/g, " ");
   return { name: renderer.title(`${kindSign} ${label}`), value: links.choiceValue(entry.id) };
 }
 
@@ -63,12 +73,11 @@ export function toChoices(kinds: readonly Kind[], typed: string, offering: Offer
     return matches.map((match) =>
       toChoice(
         match,
-        matches.some((other) => other !== match && isSame(other, match)),
+        matches.filter((other) => other !== match && isSame(other, match)),
         offering,
       ),
     );
-  const reading = kinds.every((kind) => directory.readAt(kind) === undefined);
-  const statusWords = reading
+  const statusWords = isLoading(directory, kinds)
     ? "Names are still loading. You can paste a full id."
     : "No match. You can also paste a full id.";
   const value = packId(text || "?");

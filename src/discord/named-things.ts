@@ -1,4 +1,11 @@
-import { type Directory, entryLabel, folded, type Kind, type Match } from "../directory/directory.js";
+import {
+  type Directory,
+  entryLabel,
+  folded,
+  isLoading,
+  type Kind,
+  type Match,
+} from "../directory/directory.js";
 import { KIND_WORDS, MIN_SEARCHED } from "../screens/lookup.js";
 import { isWholeId, typedId } from "../text/ids.js";
 import { escapeText } from "../text/markdown.js";
@@ -61,7 +68,7 @@ export async function readThing(
   }
   const remedy = hasSuggestions ? "Pick one of the suggestions as you type" : "Check the spelling";
   throw new PersonError(
-    directory.readAt(kind) === undefined
+    isLoading(directory, kinds)
       ? `Names are still loading. Try again in a minute, or paste the full id of the ${kindName}.`
       : `Can't find a ${kindName} with that name. ${remedy}, or paste its full id.`,
     "missing",

@@ -1,10 +1,10 @@
 import { leavesOf, toJson, toRecord, toText } from "../explorer/values.js";
 import { capitalized } from "../text/plain.js";
 import { ACTIONS, type ActionRule, type FieldRule, OTHER_WORDS } from "./action-table.js";
-import { type ConfigChange, configChanges } from "./configuration.js";
+import { type ConfigChange, configChanges, isComparable } from "./configuration.js";
 import { readable } from "./readable.js";
-import { UNITS, type Value, valueText } from "./units.js";
-import { scheduleIn, upgradeSummary } from "./upgrades.js";
+import { isTimeText, UNITS, type Value, valueText } from "./units.js";
+import { scheduleChanges, upgradeSummary } from "./upgrades.js";
 
 /** A field of an action with its label, and its value in its unit. */
 export interface Fact {
@@ -26,8 +26,9 @@ export interface Action {
   readonly facts: readonly Fact[];
   /** The configuration fields that the action changes. */
   readonly changes: readonly ConfigChange[];
-  /** Reason why a configuration's changes are unknown: the old one is missing, the new one is missing, or they do not differ. */
-  readonly gap: "base" | "new" | "difference" | null;
+  /** Reason why a configuration's changes are unknown: the old one is missing, the new one is missing, they do not differ, or
+   * not within the part that is compared. */
+  readonly gap: "base" | "new" | "difference" | "size" | null;
   /** The `actionConfig` as the explorer sends it. null if it sends none. */
   readonly config: unknown;
 }
@@ -50,7 +51,7 @@ const valueAt = (value: unknown, path: string): unknown =>
 const label = (path: string): string => {
   const pathWords = path
     .split(".")
-    .filter((key) => !/^\d+$/.test(key) && key !== "value")
+    .filter((key) => !/^\d+$/.test(key) && key !== "value" && key !== "microseconds")
     .map((key) => readable(key).toLowerCase())
     .join(" ");
   return capitalized(pathWords);
@@ -59,10 +60,16 @@ const label = (path: string): string => {
 const isParty = (text: string): boolean => /::1220[0-9a-f]{64}$/.test(text);
 const isId = (text: string): boolean => /^[0-9a-f]{64,}$/.test(text);
 
+/** True for a decimal as the ledger writes it, with ten digits after the point. */
+const isAmount = (text: string): boolean => /^-?\d+\.\d{10}$/.test(text);
+
 /** Guesses the unit of a scalar without a rule. */
 function unitOf(path: string, text: string): keyof typeof UNITS {
   if (isParty(text)) return "party";
   if (isId(text)) return "id";
+  if (isTimeText(text)) return "time";
+  if (/(^|\.)microseconds$/.test(path)) return "duration";
+  if (isAmount(text)) return "count";
   // Other weights are plain factors.
   return /rewardWeight$/i.test(path) ? "weight" : "text";
 }
@@ -243,10 +250,10 @@ export function toAction(actionConfig: unknown, openedAt: number | null = null):
     const [before, after] = [toRecord(valueRecord.baseConfig), toRecord(valueRecord.newConfig)];
     if (after === null) return { ...nothing, words, gap: "new" };
     // Without the current configuration, nothing says what changes. The time of an upgrade holds whatever it was before.
-    if (before === null)
-      return { ...nothing, words, gap: "base", changes: configChanges({}, scheduleIn(after)) };
+    if (before === null) return { ...nothing, words, gap: "base", changes: scheduleChanges(after) };
     const changes = configChanges(before, after);
-    const gap = changes.length === 0 ? "difference" : null;
+    const unchanged = isComparable(before) && isComparable(after) ? "difference" : "size";
+    const gap = changes.length === 0 ? unchanged : null;
     return { ...nothing, words, changes, gap, summary: changesSummary(changes, openedAt) };
   }
   const facts = ruledFacts(fields, valueRecord);

@@ -1,9 +1,9 @@
-import { toDecimal, toRecord, toText } from "../explorer/values.js";
+import { toDecimal, toRecord, toText, toTime } from "../explorer/values.js";
 import { shortId } from "../text/ids.js";
 import { capitalized } from "../text/plain.js";
 import { CONFIG_FIELDS } from "./configuration-fields.js";
 import { readable } from "./readable.js";
-import { toMicroseconds, UNITS, type UnitName, type Value, valueText } from "./units.js";
+import { isTimeText, toMicroseconds, UNITS, type UnitName, type Value, valueText } from "./units.js";
 
 /** A change of one configuration field. `from` is null if the field is new, and `to` is null if it is removed. */
 export interface ConfigChange {
@@ -126,11 +126,19 @@ function describe(path: readonly Step[]): { readonly label: string; readonly uni
 const toValue = (leaf: Leaf | undefined, unit: UnitName | undefined): Value | null =>
   leaf ? UNITS[unit ?? (leaf.isSpan ? "duration" : "text")](leaf.text) : null;
 
-/** Compares two leaves. Numbers are equal if their values are. Text must be identical: version 1.10 is not 1.1. */
+/** Matches a number with fewer decimals than the ledger's amounts have (ten), which may be a version. */
+const SHORT_DECIMAL = /\.\d{1,9}$/;
+
+/**
+ * Compares two leaves. Numbers and times are equal if their values are. Text must be identical: version 1.10 is not 1.1, which the
+ * value of an unknown field may be, too.
+ */
 function isSame(a: Leaf | undefined, b: Leaf | undefined, unit: UnitName | undefined): boolean {
-  if (a?.text === b?.text) return true;
-  const decimalLeft = unit === "text" ? null : toDecimal(a?.text);
-  return decimalLeft !== null && decimalLeft === toDecimal(b?.text);
+  if (a === undefined || b === undefined || a.text === b.text) return a?.text === b?.text;
+  if (isTimeText(a.text) && isTimeText(b.text)) return toTime(a.text) === toTime(b.text);
+  const mayBeVersion = unit === undefined && SHORT_DECIMAL.test(a.text) && SHORT_DECIMAL.test(b.text);
+  const decimal = unit === "text" || mayBeVersion ? null : toDecimal(a.text);
+  return decimal !== null && decimal === toDecimal(b.text);
 }
 
 /** Returns all leaves of a configuration by path. */
@@ -139,6 +147,9 @@ export function flatten(value: unknown): Map<string, Leaf> {
   leavesOf(value, [], foundLeaves);
   return foundLeaves;
 }
+
+/** True if all of a configuration is compared. */
+export const isComparable = (value: unknown): boolean => flatten(value).size < MAX_LEAVES;
 
 /** Returns the differences between two configurations in the order of the new one. Removed fields come last. */
 export function configChanges(base: unknown, next: unknown): ConfigChange[] {

@@ -100,6 +100,9 @@ export const UNITS = {
 /** The name of a unit. */
 export type UnitName = keyof typeof UNITS;
 
+/** True for a date and time in the ledger's format. */
+export const isTimeText = (text: string): boolean => /^\d{4}-\d\d-\d\dT/.test(text);
+
 /** Parses a duration in the ledger's format, `{"microseconds": "604800000000"}`. Returns undefined for anything else. */
 export function toMicroseconds(value: unknown): string | undefined {
   const valueRecord = toRecord(value);

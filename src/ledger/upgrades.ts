@@ -1,4 +1,4 @@
-import type { ConfigChange } from "./configuration.js";
+import { type ConfigChange, configChanges } from "./configuration.js";
 import type { Value } from "./units.js";
 
 /** The network's next upgrade, as the ledger's rules schedule it. */
@@ -24,15 +24,27 @@ export interface UpgradeVote {
 }
 
 /** Paths of the times in the rules: of logical upgrades, and of the older kind. */
-const TIMES: readonly (readonly [name: keyof UpgradeChange, path: RegExp])[] = [
-  ["upgradeAt", /^nextScheduledLogicalSynchronizerUpgrade\.upgradeTime$/],
-  ["upgradeAt", /^nextScheduledSynchronizerUpgrade\.time$/],
-  ["freezeAt", /^nextScheduledLogicalSynchronizerUpgrade\.topologyFreezeTime$/],
+const TIMES: readonly (readonly [name: keyof UpgradeChange, path: string])[] = [
+  ["upgradeAt", "nextScheduledLogicalSynchronizerUpgrade.upgradeTime"],
+  ["upgradeAt", "nextScheduledSynchronizerUpgrade.time"],
+  ["freezeAt", "nextScheduledLogicalSynchronizerUpgrade.topologyFreezeTime"],
 ];
 
-/** Returns the fields of a configuration that schedule an upgrade. */
-export const scheduleIn = (configuration: Readonly<Record<string, unknown>>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(configuration).filter(([name]) => name.startsWith("nextScheduled")));
+/**
+ * Returns what a new configuration schedules if the current one is unknown. It replaces the current one as a whole, so that a
+ * field that is null removes an upgrade.
+ */
+export function scheduleChanges(configuration: Readonly<Record<string, unknown>>): readonly ConfigChange[] {
+  const fields = Object.entries(configuration).filter(([name]) => name.startsWith("nextScheduled"));
+  const removed = TIMES.filter(
+    ([name, path]) =>
+      name === "upgradeAt" && fields.some(([field, value]) => value === null && path.startsWith(`${field}.`)),
+  );
+  return [
+    ...configChanges({}, Object.fromEntries(fields)),
+    ...removed.map(([, path]) => ({ path, label: "Next network upgrade", from: null, to: null })),
+  ];
+}
 
 const timeIn = (value: Value | null): number | null => (value && "time" in value ? value.time : null);
 
@@ -55,9 +67,7 @@ export function upgradeSummary(
   changes: readonly ConfigChange[],
   openedAt: number | null,
 ): readonly [string] | null {
-  const times = changes.filter(({ path }) =>
-    TIMES.some(([name, at]) => name === "upgradeAt" && at.test(path)),
-  );
+  const times = changes.filter(({ path }) => TIMES.some(([name, at]) => name === "upgradeAt" && at === path));
   // The older kind may be removed while the newer one is set.
   const change = times.find(({ to }) => timeIn(to) !== null) ?? times[0];
   const [from, after] = [timeIn(change?.from ?? null), timeIn(change?.to ?? null)];
@@ -71,7 +81,7 @@ export function upgradeSummary(
     ];
   if (before !== null) return [`Cancel the network upgrade of ${upgradeDay(before)}${more}`];
   if (isOver) return [`Remove the past network upgrade from the settings${more}`];
-  const freeze = changes.find(({ path }) => TIMES.some(([name, at]) => name === "freezeAt" && at.test(path)));
+  const freeze = changes.find(({ path }) => TIMES.some(([name, at]) => name === "freezeAt" && at === path));
   const freezeAt = timeIn(freeze?.to ?? null);
   if (times.length > 0 || freezeAt === null) return null;
   return [
@@ -83,7 +93,7 @@ export function upgradeSummary(
 export function upgradeIn({ changes }: { readonly changes: readonly ConfigChange[] }): UpgradeChange | null {
   const change: { -readonly [Name in keyof UpgradeChange]: UpgradeChange[Name] } = {};
   for (const [name, path] of TIMES) {
-    const found = changes.find((each) => path.test(each.path));
+    const found = changes.find((each) => each.path === path);
     // The older kind may be removed while the newer one is set.
     if (found) change[name] = timeIn(found.to) ?? change[name] ?? null;
   }

@@ -35,6 +35,7 @@ function changeLine({ label, from, to }: ConfigChange, names: Names): Markdown {
 const GAPS: Readonly<Record<NonNullable<Action["gap"]>, string>> = {
   base: "The explorer has only the new configuration, not the current one, so I can't tell what changes.",
   new: "The explorer doesn't have the new configuration, so I can't tell what changes.",
+  size: "The configuration is too large for me to find what changes.",
   difference: "The old and the new configuration are the same.",
 };
 

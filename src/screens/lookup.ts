@@ -1,4 +1,13 @@
-import { type Directory, KINDS, type Kind, type Match, oncePerThing } from "../directory/directory.js";
+import {
+  type Directory,
+  folded,
+  isLoading,
+  KINDS,
+  type Kind,
+  type Match,
+  oncePerThing,
+} from "../directory/directory.js";
+import type { Names } from "../directory/names.js";
 import { ExplorerError } from "../explorer/errors.js";
 import { DISCORD_LINK, isPartyId, shortId } from "../text/ids.js";
 import { md } from "../text/markdown.js";
@@ -103,11 +112,31 @@ async function firstThatIs(all: readonly Guess[], context: ScreenContext): Promi
   return undefined;
 }
 
-const toChoice = (match: Match): Choice => ({
-  label: match.entry.name ?? shortId(match.entry.id),
-  hint: `${KIND_WORDS[match.kind]} · ${match.entry.note ?? shortId(match.entry.id)}`,
-  to: screenOf(match),
-});
+type LookupNames = Pick<Names, "voteRequest">;
+
+interface Sources {
+  readonly directory: Directory;
+  readonly names: LookupNames;
+}
+
+/** Returns a match's name. Vote requests with the same title are told apart as in lists. */
+const nameIn = ({ kind, entry: { id, name } }: Match, names: LookupNames): string | null =>
+  kind === "proposal" ? names.voteRequest({ identity: id, title: name }) : name;
+
+function toChoice(match: Match, names: LookupNames, all: readonly Match[]): Choice {
+  const label = nameIn(match, names);
+  const { id, note } = match.entry;
+  const isAlone = all.every(
+    (each) => each === match || nameIn(each, names) !== label || each.entry.note !== note,
+  );
+  return {
+    label: label ?? shortId(id),
+    hint: [KIND_WORDS[match.kind], note, note !== undefined && isAlone ? "" : shortId(id)]
+      .filter(Boolean)
+      .join(" · "),
+    to: screenOf(match),
+  };
+}
 
 const MAX_CHOICES = 25;
 
@@ -128,9 +157,16 @@ export const MIN_SEARCHED = 3;
 /** Matches that are named in the text. The menu has all of them. */
 const SHOWN_MATCHES = 5;
 
-/** Returns exact matches by name, or else similar ones. */
-function matchesFor(directory: Directory, kinds: readonly Kind[], text: string) {
-  const namedMatches = directory.named(kinds, text);
+/** Matches a name with a mark in parentheses after it. */
+const MARKED = /^(.+) \([^()]+(?:\([^()]*\))?\)$/;
+
+/** Returns exact matches by name, as it is or as lists show it, or else similar ones. */
+function matchesFor({ directory, names }: Sources, kinds: readonly Kind[], text: string) {
+  const bareName = MARKED.exec(text.trim())?.[1];
+  const namesakes = bareName === undefined ? [] : directory.named(kinds, bareName);
+  const isMarked = (match: Match) => folded(nameIn(match, names) ?? "") === folded(text.trim());
+  const plainMatches = directory.named(kinds, text);
+  const namedMatches = plainMatches.length > 0 ? plainMatches : namesakes.filter(isMarked);
   const isSearched = namedMatches.length === 0 && [...text.trim()].length >= MIN_SEARCHED;
   const foundMatches = isSearched ? directory.search(kinds, text, MAX_CHOICES) : namedMatches;
   return { exact: namedMatches.length > 0, matches: oncePerThing(foundMatches) };
@@ -140,6 +176,7 @@ function matchesFor(directory: Directory, kinds: readonly Kind[], text: string) 
 const whichOne = (
   text: string,
   matches: readonly Match[],
+  names: LookupNames,
   toScreen: (match: Match) => ScreenAddress,
 ): View => ({
   title: md`Which one do you mean?`,
@@ -147,7 +184,7 @@ const whichOne = (
   body: [
     md`${matches.length === MAX_CHOICES ? `${MAX_CHOICES} or more` : matches.length} things match “${cut(text, 100)}”.`,
     ...matches.slice(0, SHOWN_MATCHES).map((match) => {
-      const { label, hint } = toChoice(match);
+      const { label, hint } = toChoice(match, names, matches);
       return md`- **${cut(label, 100)}** · ${cut(hint ?? "", 100)}`;
     }),
   ],
@@ -157,15 +194,16 @@ const whichOne = (
   menus: [
     {
       placeholder: "Pick one…",
-      choices: matches.map((match) => ({ ...toChoice(match), to: toScreen(match) })),
+      choices: matches.map((match) => ({ ...toChoice(match, names, matches), to: toScreen(match) })),
     },
   ],
 });
 
 /** Opens a screen by a name: directly if one thing matches, or with a menu if several do. */
-function byName(text: string, of: LookupTarget, directory: Directory): View | Detour {
+function byName(text: string, of: LookupTarget, sources: Sources): View | Detour {
+  const { directory, names } = sources;
   const [what, kinds] = NAMED[of];
-  const { exact, matches } = matchesFor(directory, kinds, text);
+  const { exact, matches } = matchesFor(sources, kinds, text);
   const toScreen = ({ entry: { id } }: Match) => address(of, { id });
   const [only, ...others] = matches;
   if (only && others.length === 0)
@@ -173,8 +211,8 @@ function byName(text: string, of: LookupTarget, directory: Directory): View | De
       to: toScreen(only),
       note: exact ? undefined : md`-# The only ${what} that matches “${cut(text, 100)}”.`,
     };
-  if (only) return whichOne(text, matches, toScreen);
-  if (kinds.every((kind) => directory.readAt(kind) === undefined))
+  if (only) return whichOne(text, matches, names, toScreen);
+  if (isLoading(directory, kinds))
     throw new PersonError(
       `Names are still loading. Try again in a minute, or paste the full id of the ${what}.`,
       "missing",
@@ -185,13 +223,13 @@ function byName(text: string, of: LookupTarget, directory: Directory): View | De
 
 /** Opens the thing that a pasted id or name refers to, or offers the possible matches. */
 export const lookup: Screen<"lookup"> = async ({ id, of }, context) => {
-  const { directory } = context;
+  const { directory, names } = context;
   if (DISCORD_LINK.test(id) || (of === "lookup" && SNOWFLAKE.test(id)))
     throw new PersonError(
       "That's a Discord id or link. Paste an id from the ledger, or type a name.",
       "missing",
     );
-  if (of !== "lookup") return byName(id, of, directory);
+  if (of !== "lookup") return byName(id, of, context);
   // The directory knows a vote request by its first contract id, even if that is no longer its current one. Parties are skipped,
   // because a party may also be a validator.
   const [known] = directory
@@ -201,19 +239,19 @@ export const lookup: Screen<"lookup"> = async ({ id, of }, context) => {
   const right = await firstThatIs(guesses(id), context);
   if (right) return foundDetour(right);
 
-  const { matches } = matchesFor(directory, LOOKED_UP, id);
+  const { matches } = matchesFor(context, LOOKED_UP, id);
   const [only] = matches;
   if (!only && [...id.trim()].length < MIN_SEARCHED)
     throw new PersonError(
       `Type at least ${MIN_SEARCHED} characters of a name, or paste a full id.`,
       "missing",
     );
-  if (!only && LOOKED_UP.every((kind) => directory.readAt(kind) === undefined))
+  if (!only && isLoading(directory, LOOKED_UP))
     throw new PersonError(
       "Names are still loading. Try again in a minute, or paste the full id of what you look for.",
       "missing",
     );
   if (!only) throw new ExplorerError("missing", "No match");
   if (matches.length === 1) return foundDetour({ what: KIND_WORDS[only.kind], to: screenOf(only) });
-  return whichOne(id, matches, screenOf);
+  return whichOne(id, matches, names, screenOf);
 };

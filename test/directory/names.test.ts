@@ -116,6 +116,22 @@ it("names a request that had no name in the list once its summary is known", asy
 });
 
 describe("vote requests with the same name", () => {
+  it("are told apart by what they are about if nothing else differs", async () => {
+    const { directory, names } = await known([[DELTA, "Delta Labs"]]);
+    const own = { name: "CIP-0116", active: true, requester: "Ana", openedAt: 60_000 };
+    await directory.replace(
+      "proposal",
+      [
+        { ...own, id: "c1" },
+        { ...own, id: "c2" },
+      ],
+      Date.now(),
+    );
+    names.learn("c1", feature(DELTA));
+    expect(names.voteRequest({ identity: "c1", title: "CIP-0116" })).toBe("CIP-0116 (Feature Delta Labs)");
+    expect(names.voteRequest({ identity: "c2", title: "CIP-0116" })).toBe("CIP-0116");
+  });
+
   const day = Date.UTC(2026, 9, 6, 14, 5);
   const entry = (id: string, more: object = {}) => ({ id, name: "Raise the fee…", active: true, ...more });
   it.each([

@@ -326,6 +326,21 @@ describe("governance", () => {
   });
 });
 
+it("shows the times, spans and amounts of an unknown action as it shows others", () => {
+  const value = {
+    at: "2026-12-01T00:00:00Z",
+    within: { microseconds: "3600000000" },
+    amount: "5.0000000000",
+    version: "1.10",
+  };
+  expect(toAction({ tag: "SRARC_PayBounty", value }).facts).toEqual([
+    { label: "At", value: { time: Date.UTC(2026, 11, 1) } },
+    { label: "Within", value: { words: "1 h" } },
+    { label: "Amount", value: { words: "5" } },
+    { label: "Version", value: { words: "1.10" } },
+  ]);
+});
+
 describe("the action in a request's details", () => {
   const [offboard, grant] = ["SRARC_OffboardSv", "SRARC_GrantFeaturedAppRight"].map((tag) => ({
     tag,

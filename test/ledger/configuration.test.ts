@@ -155,6 +155,24 @@ describe("a configuration's changes", () => {
     ]);
   });
 
+  it.each([
+    ["a version of an unknown field", "1.1", "1.10", 1],
+    ["an amount of an unknown field", "1.1", "1.1000000000", 0],
+    ["a whole number of an unknown field", "5", "5.0", 0],
+    ["a time that is only written otherwise", "2026-12-01T00:00:00Z", "2026-12-01T00:00:00.000000Z", 0],
+    ["a time", "2026-12-01T00:00:00Z", "2026-12-01T00:00:01Z", 1],
+  ])("compare %s", (_, before, after, count) => {
+    expect(configChanges({ unknown: { field: before } }, { unknown: { field: after } })).toHaveLength(count);
+  });
+
+  it("are not called equal if only a part was compared", () => {
+    const wide = Object.fromEntries(Array.from({ length: 2_100 }, (_, place) => [`key${place}`, place]));
+    const gapOf = (baseConfig: object, newConfig: object) =>
+      toAction({ tag: "SRARC_SetConfig", value: { baseConfig, newConfig } }).gap;
+    expect(gapOf(wide, { ...wide, key2099: 0 })).toBe("size");
+    expect(gapOf({ key: 1 }, { key: 1 })).toBe("difference");
+  });
+
   it("shorten very long field names", () => {
     const long = "k".repeat(1_000_000);
     const wide = Object.fromEntries(Array.from({ length: 500 }, (_, place) => [`f${place}`, place]));

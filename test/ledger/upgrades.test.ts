@@ -27,6 +27,18 @@ it.each([
   ["removes it", logical(3, 1), {}, { upgradeAt: null, freezeAt: null }],
   ["replaces the older kind", older(3), logical(5, 1), { upgradeAt: at(5), freezeAt: at(1) }],
   ["states it without the current configuration", null, logical(3, 1), { upgradeAt: at(3), freezeAt: at(1) }],
+  [
+    "removes it, without the current configuration",
+    null,
+    { nextScheduledLogicalSynchronizerUpgrade: null },
+    { upgradeAt: null },
+  ],
+  [
+    "replaces the older kind, without the current configuration",
+    null,
+    { ...logical(3, 1), nextScheduledSynchronizerUpgrade: null },
+    { upgradeAt: at(3), freezeAt: at(1) },
+  ],
   ["states none, without the current configuration", null, { maxTextLength: "2" }, null],
   ["changes something else", { maxTextLength: "1" }, { maxTextLength: "2" }, null],
 ] as const)("knows how a vote request that %s changes the upgrade", (_, before, after, change) => {
