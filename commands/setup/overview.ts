@@ -10,6 +10,8 @@ import type { OwnedSubscription } from "../../src/subscribe/editor.js";
 import { pageLinks, restWords } from "../../src/subscribe/shown.js";
 import { countedWords, join, type Markdown, md, roleMention } from "../../src/text/markdown.js";
 import { capitalized } from "../../src/text/plain.js";
+import { yieldIfBusy } from "../../src/util/event-loop.js";
+import { addTo } from "../../src/util/groups.js";
 import { present } from "../../src/util/present.js";
 import { labelOf, subscriptionMenu } from "../subscribe/menu.js";
 import { headline, serverSubscriptions, setupButton } from "../subscribe/subscription.js";
@@ -61,12 +63,15 @@ export async function overview(
   const { rows: shown, page, pages } = pageOf(all, wantedPage, PER_PAGE);
   const rows = await Promise.all(shown.map((each) => rowOf(each, services)));
   const { served } = services.networks;
+  await yieldIfBusy();
+  const byFeed = new Map<FeedDefinition, OwnedSubscription[]>();
+  for (const each of all) addTo(byFeed, each.feed, each);
   const serverLines = await Promise.all(
     feeds.map(async (feed) => {
       const perNetwork = await Promise.all(
         served.map(async ({ id, state, name }) => {
-          const own = all.flatMap((each) =>
-            each.feed === feed && each.of.id === id ? [each.subscription] : [],
+          const own = (byFeed.get(feed) ?? []).flatMap(({ of, subscription }) =>
+            of.id === id ? [subscription] : [],
           );
           const lines = (await feed.serverLines?.(state, guildId, own)) ?? [];
           return lines.map((line) => (id === services.id ? line : md`${name}: ${line}`));

@@ -141,10 +141,10 @@ export async function serverSubscriptions(
     [guildId, NO_SERVER],
     (each) => each.guildId === guildId || (each.guildId === null && each.userId === null),
   );
-  const checked = candidates.toSorted(byAge).map(async (each) => {
-    const { guildId: ownGuild, channelId } = each.subscription;
-    // An environment subscription does not say in which server its channel is.
-    return ownGuild !== null || (await visiblePlace(services.rest, guildId, channelId)) ? [each] : [];
-  });
-  return (await Promise.all(checked)).flat();
+  // An environment subscription does not say in which server its channel is.
+  const fixedOnes = candidates.filter(({ subscription }) => subscription.guildId === null);
+  const elsewhere = new Set<OwnedSubscription>();
+  for (const each of fixedOnes)
+    if (!(await visiblePlace(services.rest, guildId, each.subscription.channelId))) elsewhere.add(each);
+  return candidates.filter((each) => !elsewhere.has(each)).sort(byAge);
 }

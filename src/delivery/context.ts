@@ -25,7 +25,7 @@ export interface DeliveryContext {
   readonly pacer: Pacer;
   readonly feeds: ReadonlyMap<string, Feed>;
   readonly subscriptions: Subscriptions;
-  readonly janitor: Pick<Janitor, "removeChannel" | "endSubjects">;
+  readonly janitor: Pick<Janitor, "removeChannels" | "endSubjects">;
   readonly log: Log;
   /** Time of this machine, epoch ms. */
   readonly now: () => number;

@@ -198,7 +198,7 @@ export function createDeliver(context: DeliverContext) {
 
   const dropChannel = async (channelId: string) => {
     for (const id of [...(await waitingFor(channelId)).keys()]) await commit(id, undefined);
-    await janitor.removeChannel(channelId);
+    await janitor.removeChannels([channelId]);
     log.info({ channel: channelId }, "A subscribed channel was deleted; removed its subscriptions");
   };
 

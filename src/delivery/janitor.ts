@@ -19,8 +19,8 @@ import { idOf, type SubscriptionKey, type Subscriptions } from "./subscriptions.
 export interface Janitor {
   /** Deletes a subscription, and everything that belongs only to it. */
   removeSubscription(key: SubscriptionKey): Promise<void>;
-  /** Deletes a channel's subscriptions and everything that belongs to them. */
-  removeChannel(channelId: string): Promise<void>;
+  /** Deletes the subscriptions of channels and everything that belongs to them. */
+  removeChannels(channelIds: readonly string[]): Promise<void>;
   /** Deletes all data about a person. Returns the number of removed subscriptions. */
   forgetPerson(userId: string): Promise<number>;
   /**
@@ -38,6 +38,12 @@ function ownedBy<Kind extends Owner["kind"]>(definitions: readonly CollectionDef
   return definitions.flatMap((definition) =>
     (definition.owners ?? []).filter(isOfKind).map((owner) => ({ definition, owner })),
   );
+}
+
+/** The channels of removed subscriptions, and what of theirs is removed. */
+interface Removal {
+  readonly channelIds: readonly string[];
+  readonly isRemoved: (pattern: SubscriptionPattern) => boolean;
 }
 
 /** True if a subscription matches a pattern. */
@@ -61,7 +67,7 @@ export function createJanitor(
   /** Returns the writes that delete these subscriptions and everything that belongs to them. */
   const deletionsOf = async (
     removed: readonly Subscription[],
-    isRemoved: (pattern: SubscriptionPattern) => boolean,
+    { channelIds, isRemoved }: Removal,
   ): Promise<Write[]> => {
     const ids = removed.map(idOf);
     const writes = ids.map((id) => stored.delete(id));
@@ -69,16 +75,16 @@ export function createJanitor(
       const collection = state.open(definition);
       if (!owner.patternOf) writes.push(...ids.map((id) => collection.delete(id)));
       else
-        for await (const [id, document] of collection.entries())
+        for await (const [id, document] of collection.entries(channelIds))
           if (isRemoved(owner.patternOf(id, document))) writes.push(collection.delete(id));
     }
     return writes;
   };
 
   /** Returns the writes that queue the open messages of removed subscriptions for closing. */
-  const farewellsTo = async (isRemoved: (pattern: SubscriptionPattern) => boolean): Promise<Write[]> => {
+  const farewellsTo = async ({ channelIds, isRemoved }: Removal): Promise<Write[]> => {
     const writes: Write[] = [];
-    for await (const [id, document] of state.open(announcements).entries()) {
+    for await (const [id, document] of state.open(announcements).entries(channelIds)) {
       const { channelId, feed, revision, isOver } = document;
       const isOpen = revision !== undefined && !isOver;
       if (isOpen && isRemoved({ channelId, feed })) writes.push(state.open(farewells).put(id, document));
@@ -87,9 +93,9 @@ export function createJanitor(
   };
 
   /** Returns the writes that delete messages in the queue for closing. */
-  const unqueued = async (isRemoved: (pattern: SubscriptionPattern) => boolean): Promise<Write[]> => {
+  const unqueued = async ({ channelIds, isRemoved }: Removal): Promise<Write[]> => {
     const writes: Write[] = [];
-    for await (const [id, { channelId, feed }] of state.open(farewells).entries())
+    for await (const [id, { channelId, feed }] of state.open(farewells).entries(channelIds))
       if (isRemoved({ channelId, feed })) writes.push(state.open(farewells).delete(id));
     return writes;
   };
@@ -97,17 +103,26 @@ export function createJanitor(
   /** Deletes subscriptions and everything that belongs to them, in one commit. */
   const remove = async (
     removed: readonly Subscription[],
-    isRemoved: (pattern: SubscriptionPattern) => boolean,
+    removal: Removal,
     closesMessages = false,
   ): Promise<void> => {
     const writesFor = async (each: readonly Subscription[]) => [
-      ...(closesMessages ? await farewellsTo(isRemoved) : await unqueued(isRemoved)),
-      ...(await deletionsOf(each, isRemoved)),
+      ...(closesMessages ? await farewellsTo(removal) : await unqueued(removal)),
+      ...(await deletionsOf(each, removal)),
     ];
     await state.commit(await writesFor(removed));
     // A delivery may have been recorded between the read and the commit, but not after it.
     const lateWrites = await writesFor([]);
     if (lateWrites.length > 0) await state.commit(lateWrites);
+  };
+
+  /** Deletes the subscriptions of channels and everything that belongs to them. */
+  const removeAll = async (channelIds: readonly string[]): Promise<void> => {
+    if (channelIds.length === 0) return;
+    const channels = new Set(channelIds);
+    const removed = (await subscriptions.all()).filter(({ channelId }) => channels.has(channelId));
+    const isRemoved = ({ channelId }: SubscriptionPattern) => channels.has(channelId);
+    await remove(removed, { channelIds: [...channels], isRemoved });
   };
 
   /** Removes a person from a document that others may be changing at the same time. */
@@ -135,28 +150,24 @@ export function createJanitor(
       const remainingSubscriptions = channelSubscriptions.filter((each) => !isRemoved(each));
       const isAlone = (pattern: SubscriptionPattern) =>
         fitsPattern(pattern, key) && !remainingSubscriptions.some((each) => fitsPattern(pattern, each));
-      await remove(removed, isAlone, true);
+      await remove(removed, { channelIds: [key.channelId], isRemoved: isAlone }, true);
     },
 
-    async removeChannel(channelId) {
-      const removed = (await subscriptions.all()).filter((each) => each.channelId === channelId);
-      await remove(removed, (pattern) => pattern.channelId === channelId);
-    },
+    removeChannels: (channelIds) => removeAll(channelIds),
 
     async forgetPerson(userId) {
-      const removed = (await subscriptions.all()).filter((each) => each.userId === userId);
+      const owned = (await subscriptions.all()).filter((each) => each.userId === userId);
       const watcher = await state.open(watchers).get(userId);
-      const channels = new Set(present([...removed, watcher]).map(({ channelId }) => channelId));
-      await remove(removed, (pattern) => channels.has(pattern.channelId));
+      await removeAll(present([...owned, watcher]).map(({ channelId }) => channelId));
       for (const { definition, owner } of ownedBy(definitions, "person")) {
         const collection = state.open(definition);
-        for await (const [id, document] of collection.entries())
+        for await (const [id, document] of collection.entries([userId]))
           if (owner.mentions(userId, id, document))
             await rewrite(collection, id, (newest) =>
               owner.mentions(userId, id, newest) ? owner.without?.(userId, newest) : newest,
             );
       }
-      return removed.length;
+      return owned.length;
     },
 
     async sweep() {

@@ -25,33 +25,35 @@ export function createListeners({
   janitor,
   now,
 }: Pick<DeliveryContext, "rest" | "subscriptions" | "janitor" | "now">) {
-  /** Removes a channel of a server that the bot left long ago. If somebody has invited it again, the channel stays paused. */
-  const removeAbandoned = async (channelId: string, guildId: string | null) => {
-    const isBack = guildId !== null && (await isMember(rest, guildId).catch(() => undefined));
-    // If Discord does not answer, it is asked again with the next announcement.
-    if (isBack === undefined) return;
-    if (!isBack) {
-      await janitor.removeChannel(channelId);
-      return;
+  /** Removes the channels of servers that the bot left long ago. If somebody has invited it again, they stay paused. */
+  const removeAbandoned = async (byGuild: ReadonlyMap<string | null, readonly string[]>) => {
+    const left: string[] = [];
+    for (const [guildId, channelIds] of byGuild) {
+      const isBack = guildId !== null && (await isMember(rest, guildId).catch(() => undefined));
+      if (isBack === false) left.push(...channelIds);
+      // If Discord does not answer, it is asked again with the next announcement.
+      for (const channelId of isBack ? channelIds : []) {
+        const { goneSince, ...others } = await subscriptions.health(channelId);
+        await subscriptions.setHealth(channelId, others);
+      }
     }
-    const { goneSince, ...others } = await subscriptions.health(channelId);
-    await subscriptions.setHealth(channelId, others);
+    await janitor.removeChannels(left);
   };
 
   return async (feed: Feed): Promise<Listeners> => {
     const healths = await subscriptions.healths();
-    const abandonedChannels = new Map<string, string | null>();
+    const abandoned = new Map<string | null, string[]>();
     const all = await filterInTurns(
       await subscriptions.toFeed(feed.definition.name),
       ({ channelId, guildId, isPaused }) => {
         const { paused = false, goneSince } = healths.get(channelId) ?? {};
         const isGone = paused && goneSince !== undefined;
-        if (isGone && now() - goneSince > LEFT_MS) abandonedChannels.set(channelId, guildId);
+        if (isGone && now() - goneSince > LEFT_MS) addTo(abandoned, guildId, channelId);
         // News for a channel that refuses them waits for a day, in case it is resumed.
         return !isPaused && !isGone;
       },
     );
-    for (const [channelId, guildId] of abandonedChannels) await removeAbandoned(channelId, guildId);
+    await removeAbandoned(abandoned);
     const byChannel = new Map<string, Subscription[]>();
     for await (const piece of inPieces(all)) for (const each of piece) addTo(byChannel, each.channelId, each);
     return { all, byChannel };

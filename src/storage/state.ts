@@ -17,8 +17,9 @@ export interface Collection<T> {
   /**
    * Iterates over the documents without loading all of them into memory. A concurrent write may or may not be included, and a
    * document may come twice (Redis: HSCAN).
+   * @param mentioned ids of Discord. Only documents that contain one of them, in their id or their text, are parsed and returned
    */
-  entries(): AsyncIterable<readonly [id: string, document: T]>;
+  entries(mentioned?: readonly string[]): AsyncIterable<readonly [id: string, document: T]>;
   put(id: string, document: T): Write;
   add(id: string, document: T): Write;
   /** Expects that the document is exactly as it was read or written, or that it is missing if `undefined` is given. */
@@ -192,8 +193,13 @@ export function createState(
         await setAside(collection, id, text, parsedDocument.problem);
         return undefined;
       },
-      async *entries() {
-        for await (const page of store.pages(await storedName())) yield* await readPage(page, parse);
+      async *entries(mentioned) {
+        const isWanted = ([id, text]: DocumentPage[number]) =>
+          !mentioned || mentioned.some((each) => id.includes(each) || text.includes(each));
+        for await (const page of store.pages(await storedName())) {
+          await yieldIfBusy();
+          yield* await readPage(page.filter(isWanted), parse);
+        }
       },
       async list() {
         const name = await storedName();

@@ -18,6 +18,7 @@ import {
 import type { Write } from "../storage/store.js";
 import { readId } from "../text/ids.js";
 import { clean } from "../text/plain.js";
+import { filterInTurns, yieldIfBusy } from "../util/event-loop.js";
 import { PersonError } from "../util/person-error.js";
 
 /** A channel's or a person's subscription, with its feed and network. */
@@ -41,13 +42,16 @@ export async function findSubscriptions(
   places: readonly string[],
   isWanted: (subscription: Subscription) => boolean,
 ): Promise<readonly OwnedSubscription[]> {
-  const lists = (await allNetworks(networks)).map(async (of) =>
-    (await of.subscriptions.of(places)).filter(isWanted).flatMap((subscription) => {
+  const lists = (await allNetworks(networks)).map(async (of) => {
+    const candidates = await of.subscriptions.of(places);
+    // Many people may wait for the same list, which may be long.
+    await yieldIfBusy();
+    return candidates.filter(isWanted).flatMap((subscription) => {
       const feed = feeds.find(({ name }) => name === subscription.feed);
       const network = networks.served.find(({ id }) => id === of.id);
       return feed ? [{ subscription, feed, of, network }] : [];
-    }),
-  );
+    });
+  });
   return (await Promise.all(lists)).flat();
 }
 
@@ -70,7 +74,10 @@ export async function currentSubscriptions(
   isWanted: (subscription: Subscription) => boolean,
 ): Promise<readonly { readonly subscription: Subscription; readonly of: NetworkState }[]> {
   const lists = (await allNetworks(networks)).map(async (of) =>
-    (await of.subscriptions.all()).filter(isWanted).map((subscription) => ({ subscription, of })),
+    (await filterInTurns(await of.subscriptions.all(), isWanted)).map((subscription) => ({
+      subscription,
+      of,
+    })),
   );
   return (await Promise.all(lists)).flat();
 }
