@@ -12,7 +12,7 @@ import type { Interval } from "../ledger/network-rhythm.js";
 import { STANDING_SIGNS } from "../screens/parts.js";
 import { directoryStandings } from "../screens/validators.js";
 import { packId, readId } from "../text/ids.js";
-import { clean } from "../text/plain.js";
+import { clean, cut } from "../text/plain.js";
 import { LIMITS } from "./limits.js";
 import type { Links } from "./links.js";
 import type { Renderer } from "./message.js";
@@ -22,6 +22,13 @@ export interface OfferedChoice {
   readonly name: string;
   readonly value: string;
 }
+
+/** Returns the choices that Discord accepts (Discord: 25 choices; names and values of 1 to 100 characters). It refuses all if one is wrong. */
+export const allowedChoices = (choices: readonly OfferedChoice[]): OfferedChoice[] =>
+  choices
+    .filter(({ name, value }) => name !== "" && value !== "" && value.length <= LIMITS.choiceText)
+    .slice(0, LIMITS.choices)
+    .map(({ name, value }) => ({ name: cut(name, LIMITS.choiceText), value }));
 
 const SIGNS: Readonly<Record<Exclude<Kind, "validator">, (entry: NamedEntry) => string>> = {
   proposal: ({ active }) => (active ? "🗳️" : "▫️"),

@@ -27,7 +27,7 @@ import { escapeText } from "../text/markdown.js";
 import { yieldIfBusy } from "../util/event-loop.js";
 import { FinalError, PersonError } from "../util/person-error.js";
 import { MINUTE } from "../util/units.js";
-import { toChoices } from "./autocomplete.js";
+import { allowedChoices, toChoices } from "./autocomplete.js";
 import { type ButtonHandler, targetOf } from "./buttons.js";
 import { type Click, followed, mayUpdate, opensDialog, pageForm, readClick, showForm } from "./clicks.js";
 import { createAge } from "./clock.js";
@@ -288,15 +288,13 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     const { name, value: typed } = interaction.options.getFocused(true);
     const kinds = definition && ("opens" in definition ? definition.suggests : definition.suggests?.[name]);
     const services = await networkOf(interaction);
-    if (kinds) {
+    const makeChoices = async () => {
+      if (!kinds)
+        return definition && "run" in definition ? definition.complete?.(interaction, services) : undefined;
       const { directory, rhythms } = services.screens;
-      const intervals = await rhythms.intervals();
-      await interaction.respond(toChoices(kinds, typed, { ...services, directory, intervals }));
-    } else {
-      const choices =
-        definition && "run" in definition ? definition.complete?.(interaction, services) : undefined;
-      await interaction.respond([...((await choices) ?? [])]);
-    }
+      return toChoices(kinds, typed, { ...services, directory, intervals: await rhythms.intervals() });
+    };
+    await interaction.respond(allowedChoices((await makeChoices()) ?? []));
     return "answered";
   };
 

@@ -79,6 +79,19 @@ export interface UpstreamRequest {
 type Asked = Pick<UpstreamRequest, "endpoint" | "path" | "query" | "isAlwaysThere">;
 
 const DASHBOARD: Asked = { endpoint: "dashboard", path: "dashboard", query: {}, isAlwaysThere: true };
+/** What a bot needs most, asked before a key counts as refused. */
+const NEEDED: readonly Asked[] = [
+  DASHBOARD,
+  { endpoint: "validators", path: "validators", query: { page: 0, size: 1 }, isAlwaysThere: true },
+  {
+    endpoint: "voteRequests",
+    path: "governance/vote-requests",
+    query: { page: 0, size: 1 },
+    isAlwaysThere: true,
+  },
+];
+/** Number of endpoints that answered before and are asked again before a key counts as refused. */
+const MAX_PROBES = 3;
 
 /** Sends a request through the circuit breakers and the queue, and retries it if that may help. Throws ExplorerError. */
 export type Upstream = (request: UpstreamRequest) => Promise<Body>;
@@ -188,13 +201,14 @@ export function createUpstream({
   };
 
   /**
-   * True if the endpoint that answered last and the dashboard refuse the key, too. If neither answers at
-   * all, nothing is concluded.
+   * True if the endpoints that answered last and those that a bot needs most refuse the key, too. A key may not be for all of
+   * them. If one does not answer at all, nothing is concluded.
    */
   const probeUsualEndpoints = async (doubted?: EndpointName): Promise<boolean> => {
     const isUsual = ({ endpoint }: Asked) => !withheld.has(endpoint) && endpoint !== doubted;
-    for (const usual of [[...answered.values()].findLast(isUsual), DASHBOARD]) {
-      if (!usual || !isUsual(usual)) continue;
+    const latest = [...answered.values()].filter(isUsual).slice(-MAX_PROBES).reverse();
+    const others = NEEDED.filter((each) => latest.every(({ endpoint }) => endpoint !== each.endpoint));
+    for (const usual of [...latest, ...others.filter(isUsual)]) {
       try {
         await check(usual, TRY_MS);
       } catch (thrown) {

@@ -434,6 +434,28 @@ describe("the explorer service", () => {
     expect(news).toEqual(["withheld parties", "withheld contracts"]);
   });
 
+  it.each([
+    ["before any endpoint has answered", false],
+    ["although all answered before", true],
+  ])("does not treat the key as refused if four endpoints become restricted %s", async (_, isKnown) => {
+    const ask = async (page: number) => [
+      await problemOf(service.for(ana).transfers({ page, size: 100 })),
+      await problemOf(service.for(ana).contracts({ page, size: 100 })),
+      await problemOf(service.for(ana).events({ page, size: 100 })),
+    ];
+    if (isKnown) {
+      await service.for(ana).price({});
+      expect(await ask(0)).toEqual(["no error", "no error", "no error"]);
+    }
+    sandbox.injectFault({ kind: "status", status: 403 }, { path: /transfers|contracts|events|dashboard/ });
+    for (let page = 1; page < 4; page += 1) {
+      expect(await ask(page)).toEqual(["withheld", "withheld", "withheld"]);
+      expect(await problemOf(service.for(ana).dashboard({}))).toBe("withheld");
+      expect(await problemOf(service.for(ana).validators({ page, size: 100 }))).toBe("no error");
+    }
+    expect(news).not.toContain("refused");
+  });
+
   it("does not treat the key as refused if one endpoint is withheld for several ids", async () => {
     sandbox.injectFault({ kind: "status", status: 403 }, { path: /details$/ });
     const [first, second] = sandbox.ledger.voteRequests.map(({ firstContractId }) => firstContractId);
