@@ -15,9 +15,11 @@ import { checkAnswer, createdId } from "../discord/post.js";
 import { isTemporary, problemOf } from "../discord/problems.js";
 import { type CollectionDefinition, type DocumentOf, defineCollection } from "../storage/collection.js";
 import { LeaseLost } from "../storage/lease.js";
+import type { State } from "../storage/state.js";
 import { StateError } from "../storage/store.js";
 import { timestampSchema } from "../storage/timestamp.js";
 import { believed } from "../util/clock.js";
+import { inPieces, yieldIfBusy } from "../util/event-loop.js";
 import { lazy } from "../util/single-flight.js";
 import { withDeadline } from "../util/timeouts.js";
 import { HOUR, MINUTE, SECOND } from "../util/units.js";
@@ -33,9 +35,11 @@ const calendarEvent = z.object({
   /** Missing until Discord has confirmed that the event was created. */
   eventId: z.string().min(1).exactOptional(),
   startsAt: timestampSchema.exactOptional(),
-  /** True if a person deleted it. It is not created again. */
+  /** True if a person deleted or ended it. It is not created again. */
   isGone: z.boolean().exactOptional(),
   notBefore: timestampSchema.exactOptional(),
+  /** Why Discord refused it until then: the bot may not create events, or the server has as many as Discord allows. */
+  refusal: z.enum(["permission", "full"]).exactOptional(),
 });
 
 /** Defines the collection of a feed's scheduled events, by server and subject. */
@@ -57,8 +61,9 @@ const MAX_TOTAL_CHANGES = 200;
 const SOON_MS = 2 * MINUTE;
 /** Maximum delay between two attempts to change an event, in ms. */
 const MAX_RETRY_MS = 10 * MINUTE;
-/** Delay before a retry after Discord has refused an event, in ms. */
+/** Delay before a retry after Discord has refused an event, in ms. A missing permission is shown to people, who grant it. */
 const REFUSED_MS = HOUR;
+const FORBIDDEN_MS = 10 * MINUTE;
 
 /** The desired state of an event. */
 export interface WantedEvent {
@@ -88,6 +93,8 @@ type CalendarDeps = Pick<FeedDeps, "rest" | "pacer" | "state" | "lease" | "log" 
 interface ServerCalendar {
   readonly events: readonly WantedEvent[];
   readonly openKeys: ReadonlySet<string>;
+  /** Keys of open subjects beyond the maximum, whose deadlines are later than those of all events. */
+  readonly laterKeys: ReadonlySet<string>;
   /** False if nobody in the server wants events any more. */
   readonly isWanted: boolean;
 }
@@ -203,7 +210,7 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
     await storeEvent(id, undefined);
   };
 
-  /** Creates or updates an event. */
+  /** Creates or updates an event. Returns true if Discord refuses all new events of the server. */
   const settle = async (guildId: string, wanted: WantedEvent, known: CalendarEvent | undefined) => {
     const id = calendarId(guildId, wanted.key);
     try {
@@ -211,14 +218,23 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
       if (known?.eventId !== undefined && known.endsAt > now()) await moveEvent(id, known, wanted);
       else await create(id, guildId, wanted, known);
     } catch (error) {
-      if (known && hasCode(error, ErrorCode.UnknownGuildScheduledEvent))
+      if (known && hasCode(error, ErrorCode.UnknownGuildScheduledEvent, ErrorCode.CannotUpdateAFinishedEvent))
         await storeEvent(id, { ...known, isGone: true });
       else if (isRefusal(error)) {
-        log.warn({ err: error, guild: guildId }, "Discord refused a calendar event; retrying in an hour");
+        const refusal = refusalOf(error);
+        const again = known?.notBefore !== undefined && known.refusal === refusal;
+        log[again ? "debug" : "warn"](
+          { err: error, guild: guildId },
+          "Discord refused a calendar event; retrying",
+        );
         const { key, name, endsAt } = wanted;
-        await storeEvent(id, { guildId, key, name, endsAt, ...known, notBefore: now() + REFUSED_MS });
+        const { refusal: _, ...rest } = { guildId, key, name, endsAt, ...known };
+        const notBefore = now() + (hasCode(error, ErrorCode.MissingPermissions) ? FORBIDDEN_MS : REFUSED_MS);
+        await storeEvent(id, { ...rest, notBefore, ...(refusal && { refusal }) });
+        return refusal !== undefined;
       } else throw error;
     }
+    return false;
   };
 
   /** Consecutive failures by event, and the time of the next attempt (monotonic clock, ms). */
@@ -246,24 +262,30 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
    */
   const serve = async (
     guildId: string,
-    { events, openKeys, isWanted }: ServerCalendar,
+    { events, openKeys, laterKeys, isWanted }: ServerCalendar,
     own: ReadonlyMap<string, CalendarEvent>,
     mayChange: () => boolean,
   ) => {
+    await yieldIfBusy();
     for (const [id, event] of own) {
       const isOpen = openKeys.has(event.key);
       // A deleted event is remembered while its subject is open.
-      if (isOpen && (isWanted || event.isGone)) continue;
+      if (isOpen && (event.isGone || (isWanted && !laterKeys.has(event.key)))) continue;
       if (isWaiting(id)) continue;
       if (!mayChange()) return;
       await attempt(id, guildId, () => endEvent(id, event));
     }
+    let isRefused = [...own.values()].some((event) => isRefusedAt(event, now()));
     for (const each of isWanted ? events : []) {
       const id = calendarId(guildId, each.key);
       const event = own.get(id);
+      // One refused event stands for all that the server does not have yet.
+      if (isRefused && event?.eventId === undefined) continue;
       if (isWaiting(id) || !isDue(each, event, now())) continue;
       if (!mayChange()) return;
-      await attempt(id, guildId, () => settle(guildId, each, event));
+      await attempt(id, guildId, async () => {
+        isRefused ||= await settle(guildId, each, event);
+      });
     }
   };
 
@@ -272,13 +294,15 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
     const knownEvents = await calendar.list();
     if (guilds.size === 0 && knownEvents.size === 0) return;
     const { events, openKeys } = await source.wanted();
-    const wantedEvents = events
+    const sortedEvents = events
       .filter(({ endsAt }) => endsAt >= now() + 2 * SOON_MS)
-      .toSorted((a, b) => a.endsAt - b.endsAt)
-      .slice(0, MAX_EVENTS);
+      .toSorted((a, b) => a.endsAt - b.endsAt);
+    const nearest = sortedEvents.slice(0, MAX_EVENTS);
+    const laterKeys = new Set(sortedEvents.slice(MAX_EVENTS).map(({ key }) => key));
     const byGuild = new Map([...guilds].map((guildId) => [guildId, new Map<string, CalendarEvent>()]));
-    for (const [id, event] of knownEvents)
-      byGuild.set(event.guildId, (byGuild.get(event.guildId) ?? new Map()).set(id, event));
+    for await (const piece of inPieces(knownEvents))
+      for (const [id, event] of piece)
+        byGuild.set(event.guildId, (byGuild.get(event.guildId) ?? new Map()).set(id, event));
     let changes = 0;
     const runs = [...byGuild].map(([guildId, own]) => {
       let ownChanges = 0;
@@ -290,7 +314,7 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
       };
       return serve(
         guildId,
-        { events: wantedEvents, openKeys, isWanted: guilds.has(guildId) },
+        { events: nearest, openKeys, laterKeys, isWanted: guilds.has(guildId) },
         own,
         mayChange,
       );
@@ -298,6 +322,28 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
     for (const run of await Promise.allSettled(runs)) if (run.status === "rejected") throw run.reason;
   };
 }
+
+/** Returns why a server's events are refused. `undefined` if the reason concerns only one of them. */
+function refusalOf(error: unknown): CalendarEvent["refusal"] {
+  if (hasCode(error, ErrorCode.MaximumNumberOfUncompletedGuildScheduledEventsReached)) return "full";
+  return hasCode(error, ErrorCode.MissingPermissions, ErrorCode.MissingAccess, ErrorCode.UnknownGuild)
+    ? "permission"
+    : undefined;
+}
+
+/** Returns why Discord refuses a server's events at the moment. `undefined` if it does not. @throws {StateError} */
+export async function calendarRefusal(
+  state: State,
+  collection: CalendarSource["collection"],
+  guildId: string,
+  now: number,
+): Promise<CalendarEvent["refusal"]> {
+  const events = [...(await state.open(collection).list()).values()];
+  return events.find((each) => each.guildId === guildId && isRefusedAt(each, now))?.refusal;
+}
+
+const isRefusedAt = ({ refusal, notBefore = 0 }: CalendarEvent, now: number): boolean =>
+  refusal !== undefined && believed(notBefore, now, REFUSED_MS) > now;
 
 /** True if Discord would refuse the same request again. */
 const isRefusal = (error: unknown): boolean => !isTemporary(problemOf(error));

@@ -1,3 +1,4 @@
+import { calendarRefusal } from "../../delivery/calendar.js";
 import { progress } from "../../delivery/collections.js";
 import { type FeedDefinition, hasTopic, type WatchChoice } from "../../delivery/feed.js";
 import { FIRST_FEED } from "../../delivery/version-1.js";
@@ -21,7 +22,7 @@ import { cut } from "../../text/plain.js";
 import { PersonError } from "../../util/person-error.js";
 import { present } from "../../util/present.js";
 import { DAY } from "../../util/units.js";
-import { representatives, trackedVoteRequests } from "./collections.js";
+import { calendarEvents, representatives, trackedVoteRequests } from "./collections.js";
 import { createMessages } from "./messages.js";
 import { notVotedYet } from "./reminding.js";
 import { missingIn, options, remindersOf, topics } from "./topics.js";
@@ -134,6 +135,12 @@ const voterWatch: WatchChoice = {
 };
 
 /** Subscriptions to vote requests. */
+/** What to do if Discord refuses server events. */
+const REFUSAL_WORDS = {
+  permission: md`Discord refuses server events. Give me **Create Events** in this server, and they appear within ten minutes.`,
+  full: md`Discord refuses more server events, because this server has as many as it may. Delete some, and they appear within an hour.`,
+} as const;
+
 export const definition: FeedDefinition = {
   name: FIRST_FEED,
   description: "Announce vote requests in a channel",
@@ -212,9 +219,16 @@ export const definition: FeedDefinition = {
     ]);
   },
 
-  async nowOf({ state }, { subject }) {
+  async nowOf({ state }, subscription) {
+    const { subject, guildId } = subscription;
     if (voterIn(subject) !== undefined) return md`waiting for the next deadline`;
-    if (subject === null) return undefined;
+    if (subject === null) {
+      const mayHaveEvents = guildId !== null && hasTopic(subscription, definition, "calendar");
+      const refusal = mayHaveEvents
+        ? await calendarRefusal(state, calendarEvents, guildId, Date.now())
+        : undefined;
+      return refusal && md`⚠️ ${REFUSAL_WORDS[refusal]}`;
+    }
     const knownRequest = await state.open(trackedVoteRequests).get(requestKey(subject));
     if (!knownRequest) return md`not checked yet`;
     if (knownRequest.phase !== "open")
@@ -240,7 +254,12 @@ export const definition: FeedDefinition = {
         channels.map(({ channelId }) => channelMention(channelId)),
         ", ",
       );
-      lines.push(md`🗓️ Calendar: open vote requests appear as server events (set in ${mentions}).`);
+      const refusal = await calendarRefusal(state, calendarEvents, guildId, Date.now());
+      lines.push(
+        refusal === undefined
+          ? md`🗓️ Calendar: open vote requests appear as server events (set in ${mentions}).`
+          : md`⚠️ Calendar (set in ${mentions}): ${REFUSAL_WORDS[refusal]}`,
+      );
     }
     const isPinging = own.some(
       (each) => missingIn(each) === "ping" && hasTopic(each, definition, "reminders"),

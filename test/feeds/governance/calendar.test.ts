@@ -13,10 +13,11 @@ import { createRenderer } from "../../../src/discord/message.js";
 import { createPacer } from "../../../src/discord/pacer.js";
 import { createExplorerService } from "../../../src/explorer/service.js";
 import { voteCalendar } from "../../../src/feeds/governance/calendar.js";
+import { calendarEvents } from "../../../src/feeds/governance/collections.js";
 import { createTrackedVoteRequests } from "../../../src/feeds/governance/requests.js";
 import { createCache } from "../../../src/storage/cache.js";
 import { LeaseLost } from "../../../src/storage/lease.js";
-import { DAY, HOUR } from "../../../src/util/units.js";
+import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
 import { type Harness, newLinks, newState, quiet, startHarness, textOf } from "../../harness.js";
 import { tracked } from "../../spec/vote-requests.js";
 
@@ -165,6 +166,28 @@ describe("a server's calendar", () => {
     expect(named("Interrupted motion")).toHaveLength(1);
   });
 
+  it("says that it may not create events, and goes on soon after it may", async () => {
+    const [everyone] = harness.discord.guild.roles;
+    const allowed = everyone?.permissions ?? "0";
+    if (everyone) everyone.permissions = String(BigInt(allowed) & ~PERMISSION.createEvents);
+    const before = world().refusals.length;
+    open("Forbidden motion");
+    open("Forbidden too");
+    const line = /⚠️ Calendar \(set in <#\d+>\): Discord refuses server events. Give me \*\*Create Events/;
+    await expect.poll(async () => textOf(await ask("/setup", {}))).toMatch(line);
+    expect(textOf(await ask("/subscribe list", {}))).toContain("Discord refuses server events");
+    await polls(3);
+    expect(
+      world()
+        .refusals.slice(before)
+        .filter(({ path }) => path.includes("scheduled-events")),
+    ).toHaveLength(1);
+    if (everyone) everyone.permissions = allowed;
+    harness.pass(11 * MINUTE);
+    await until(() => named("Forbidden motion")[0] && named("Forbidden too")[0], "its events");
+    expect(textOf(await ask("/setup", {}))).not.toMatch(line);
+  });
+
   it("retries later if the server has too many events, and is empty without subscribers", async () => {
     const { guild } = harness.discord;
     const room = 100 - events().filter(({ status }) => status <= 2).length;
@@ -225,8 +248,50 @@ describe("a calendar's own requests", () => {
       }),
     );
     const made = (guildId: string) => discord.world.scheduledEvents.get(guildId) ?? [];
-    return { discord, keep, made };
+    return { discord, keep, made, state, reread: requests.reread };
   };
+
+  it("end the events with the latest deadlines if there are more than fifty", async () => {
+    const { discord, keep, made, state } = await startCalendar();
+    const guildId = discord.guild.id;
+    const calendar = state.open(calendarEvents);
+    const requests = createTrackedVoteRequests(state);
+    const far = Array.from({ length: 51 }, (_, at) => [`far ${at}`, Date.now() + (3 + at) * DAY] as const);
+    await state.commit(
+      far.flatMap(([key, endsAt]) => [
+        requests.put(key, tracked({ phase: "open" }, { voteBefore: endsAt })),
+        calendar.put(`${guildId}/${key}`, {
+          guildId,
+          key,
+          name: "A title",
+          endsAt,
+          eventId: "1",
+          startsAt: endsAt,
+        }),
+      ]),
+    );
+    await keep(new Set([guildId]));
+    expect(made(guildId)).toHaveLength(1);
+    const keys = [...(await calendar.list()).values()].map(({ key }) => key);
+    expect(keys).toHaveLength(50);
+    expect(keys).toContain("far 48");
+    await discord.close();
+  });
+
+  it("leave an event alone that a person has cancelled", async () => {
+    const { discord, keep, made, state, reread } = await startCalendar();
+    const subscribers = new Set([discord.guild.id]);
+    await keep(subscribers);
+    const [event] = made(discord.guild.id);
+    if (event) event.status = STATUS.canceled;
+    const moved = tracked({ phase: "open" }, { voteBefore: Date.now() + 2 * DAY });
+    await state.commit([createTrackedVoteRequests(state).put("a", moved)]);
+    reread();
+    await keep(subscribers);
+    await keep(subscribers);
+    expect(discord.world.refusals).toHaveLength(1);
+    await discord.close();
+  });
 
   it("create no event if the process was frozen until its lease expired", async () => {
     /** True if this process still holds its lease after it has recorded the event. */
