@@ -158,6 +158,8 @@ export async function readPages<Name extends ListName>(
     readonly complete: boolean;
     /** True if there are pages that were not read. */
     readonly isCut: boolean;
+    /** True if a page was the same as the one before, as from an explorer that ignores the page number. */
+    readonly repeats: boolean;
     readonly total: number | null;
   }
 > {
@@ -165,10 +167,11 @@ export async function readPages<Name extends ListName>(
   const readings: Reading<Page<ListRow<Name>>>[] = [];
   const gathered = gatherDistinct(key, newerIn(name), hasTwins(name));
   const { rows } = gathered;
-  const result = (isEnd: boolean) => ({
+  const result = (isEnd: boolean, repeats = false) => ({
     ...together<readonly ListRow<Name>[]>(rows, ...readings),
     complete: isEnd && readings.every((reading) => reading.data.unreadable === 0),
     isCut: !isEnd,
+    repeats,
     total: readings[0]?.data.totalElements ?? null,
   });
   for (let page = 0; page < maxPages; page += 1) {
@@ -181,7 +184,7 @@ export async function readPages<Name extends ListName>(
     const previous = readings.at(-1);
     if (previous && samePage(previous.data, reading.data, key)) {
       const { totalElements, sent } = previous.data;
-      return result(totalElements === null || totalElements <= Math.max(sent, rows.length));
+      return result(totalElements === null || totalElements <= Math.max(sent, rows.length), true);
     }
     readings.push(reading);
     gathered.add(reading.data.content);

@@ -118,6 +118,8 @@ export function createGovernanceWatch({
   let hasWaited = false;
   /** True if the last read list was empty, and no request was tracked. */
   let wasEmpty = false;
+  /** True if the last read list had the same rows on its first two pages. */
+  let hadOnlyPage = false;
 
   /** True if every open request is among the rows. */
   const everyOpenIn = (
@@ -212,7 +214,11 @@ export function createGovernanceWatch({
       ageOf(wholeAt, now()) >= WHOLE_MS;
     const knownRequests = await requests.all();
     const isEnough = (rows: readonly VoteRequestListItem[]) => !readsAll && everyOpenIn(knownRequests, rows);
-    const { data: rows, complete } = await readPages(
+    const {
+      data: rows,
+      complete,
+      repeats,
+    } = await readPages(
       "voteRequests",
       async (page) => (page.page === 0 ? first : explorer.voteRequests(page)),
       isEnough,
@@ -222,7 +228,10 @@ export function createGovernanceWatch({
     const isEmpty = complete && rows.length === 0 && totalElements === 0 && knownRequests.size === 0;
     const isWholeList = complete && (rows.length > 0 || (isEmpty && wasEmpty));
     wasEmpty = isEmpty;
-    return { rows, whole: isWholeList, done: isWholeList || isEnough(rows), totalElements };
+    // An explorer that ignores the page number shows nothing else, so that its only page is the baseline.
+    const isOnlyPage = repeats && hadOnlyPage && rows.length > 0;
+    hadOnlyPage = repeats;
+    return { rows, whole: isWholeList, done: isWholeList || isOnlyPage || isEnough(rows), totalElements };
   };
 
   return async function* (subscribers: Subscribers): PollSteps {
@@ -241,7 +250,8 @@ export function createGovernanceWatch({
       yield* settle(firstFindings);
     }
     const { rows, whole, done, totalElements } = await readList(firstPage, afterGap || !lastRead);
-    if (!lastRead && !whole) return "partial";
+    // Without a baseline nothing can be announced, which must not look as if all were well.
+    if (!lastRead && !done) return "failed";
     const allFindings = await compareAll(rows, done, lastRead?.completeAt, toldCount);
     // The list is as old as its first page. Requests that opened while it was read may be missing.
     const completeAt = firstPage.fetchedAt;

@@ -66,3 +66,31 @@ it("announces the first vote request of a network, but not old ones that an empt
   await world.until(() => announced("The first one"), "the announcement", 15_000);
   expect(announced("An old one")).toBe(false);
 });
+
+it("announces what is new on the only page of an explorer that ignores page numbers", async () => {
+  let onlyPage: unknown;
+  harness = await startHarness({
+    explorer: {
+      size: { ...SMALL, voteRequests: 130 },
+      mood(answer, path, { page }) {
+        if (!path.endsWith("/vote-requests")) return answer;
+        if (Number(page) === 0) onlyPage = answer;
+        return onlyPage;
+      },
+    },
+    env: ({ channels }) => ({
+      GOVERNANCE_CHANNEL_ID: channels.governance.id,
+      GOVERNANCE_POLL_SECONDS: "1",
+    }),
+  });
+  const { world, channels } = harness.discord;
+  const { ledger, requests } = harness.explorer;
+  const polls = () => requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
+  const before = polls();
+  await world.until(() => polls() > before + 6, "the baseline");
+  ledger.openVoteRequest({ title: "Seen at last" });
+  await world.until(
+    () => world.read(channels.governance).some((message) => textOf(message).includes("Seen at last")),
+    "the announcement",
+  );
+});
