@@ -314,7 +314,9 @@ export function parseConfig(env: Environment): Config {
   const { DISCORD_TOKEN, NETWORKS, ...others } = botVariables;
   const { NETWORKS: named, ...known } = readAll({ DISCORD_TOKEN, NETWORKS });
   // If NETWORKS is malformed, the variables of the names that can be read are checked all the same.
-  const ids = named ?? (env.NETWORKS?.trim() ? readableIds(env.NETWORKS) : [undefined]);
+  const readable = readableIds(env.NETWORKS ?? "");
+  const isUnnamed = !env.NETWORKS?.trim() || (env.EXPLORER_API_URL ?? env.EXPLORER_API_KEY) !== undefined;
+  const ids = named ?? (readable.length === 0 && isUnnamed ? [undefined] : readable);
   const readNetworks = ids.map((id, index) => {
     const networkNames = namesOf(id, index === 0, env);
     return { id, names: networkNames, values: readAll(networkVariables, networkNames) };

@@ -258,6 +258,15 @@ describe("the environment", () => {
       expect(problemsOf({ ...TWO, EXPLORER_CONCURRENCY: "0" })).toHaveLength(1);
     });
 
+    it("reports the problems of variables without a network's name if no name can be read", () => {
+      expect(problemsOf({ NETWORKS: "MAIN,te-st", EXPLORER_API_URL: "notaurl" })).toEqual(
+        expect.arrayContaining([
+          expect.stringMatching(/^NETWORKS is malformed/),
+          expect.stringMatching(/^EXPLORER_API_URL is malformed/),
+        ]),
+      );
+    });
+
     it("reports the problems of the networks that can be read if NETWORKS is malformed", () => {
       const problems = problemsOf({ ...TWO, NETWORKS: "main,test,Dev", EXPLORER_CONCURRENCY_TEST: "0" });
       expect(problems).toEqual([

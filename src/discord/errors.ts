@@ -14,8 +14,9 @@ const EXPLORER_SAYS: Readonly<Record<ExplorerProblem, string>> = {
   limited: "The explorer is limiting requests at the moment. Please try again in a minute.",
   failing: "The explorer isn't answering at the moment. Please try again in a minute.",
   slow: "The explorer is too slow at the moment. Please try again in a minute.",
-  unreadable: "The explorer sent an answer I can't read. Please try again in a minute.",
-  busy: "A lot of people are asking at the moment, and the explorer limits requests. Please try again in a minute.",
+  unreadable:
+    "The explorer sent an answer that I can't read, or that's too large. Please try again in a minute.",
+  busy: "Many requests are waiting for the explorer at the moment. Please try again in a minute.",
   spent: "You've sent a lot of requests in a short time. Please try again in a minute.",
 };
 

@@ -184,7 +184,7 @@ function fitLines(lines: readonly string[], most: number): string {
 
 /** Short reasons why the newest data is not available. */
 const WHY: Partial<Record<ExplorerProblem, string>> = {
-  busy: "a lot of people are asking",
+  busy: "many requests are waiting",
   spent: "you sent a lot of requests in the last minute",
   slow: "the explorer is slow",
   limited: "the explorer is limiting requests",

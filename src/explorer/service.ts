@@ -88,13 +88,15 @@ interface ExplorerQuestion<Name extends EndpointName> {
 
 /** Time without an answer after which the explorer counts as slow, in ms. */
 const SLOW_MS = 3_000;
+/** Time for which a failure of the explorer is the reason why other requests wait, in ms. */
+const TROUBLE_MS = 15_000;
 
 /** A fetch in progress, shared by all callers with the same question (single flight). */
 interface Flight {
   readonly waiters: Waiters;
   /** Reason why there is no answer yet: the request waits in the queue, was sent, or was refused because of a limit. */
   waitsFor: "busy" | "slow" | "limited";
-  /** When it was last sent (monotonic clock, ms). */
+  /** When it was first sent (monotonic clock, ms). */
   sentAt?: number;
   /** True if one of the callers wants the answer to be cached. */
   keep: boolean;
@@ -117,6 +119,10 @@ export function createExplorerService({
     sizeCalculation: ({ text }) => text.length + 1,
   });
   const limit = personalLimit(now);
+  /** The last failure of the explorer, until it answers again (monotonic clock, ms). */
+  let trouble: { readonly problem: "failing" | "slow"; readonly at: number } | undefined;
+  const troubleWithin = (ms: number) =>
+    trouble && performance.now() - trouble.at < ms ? trouble.problem : undefined;
 
   const fetchEntry = async <Name extends EndpointName>(
     { name, parameters, key }: ExplorerQuestion<Name>,
@@ -129,7 +135,7 @@ export function createExplorerService({
     const isAllowed = () => waiters.background || limit.payerAmong(waiters.people) !== undefined;
     const onSent = () => {
       flight.waitsFor = "slow";
-      flight.sentAt = performance.now();
+      flight.sentAt ??= performance.now();
       if (!waiters.background) limit.charge(waiters.people);
     };
     const onLimited = () => {
@@ -151,6 +157,7 @@ export function createExplorerService({
       const lastAnswer = lastAnswers.get(key) as Fetched<Name> | undefined;
       const answer = await fetchAnswer(send, name, parameters, onAnswer, lastAnswer);
       const { data, bytes } = answer;
+      trouble = undefined;
       if (answer !== lastAnswer) {
         lastAnswers.set(key, answer);
         onFetched?.(name, data);
@@ -159,7 +166,9 @@ export function createExplorerService({
       if (flight.keep) await cache.set(key, entry, freshnessOf(name, parameters).stale + KEPT_MS);
       return entry;
     } catch (error) {
-      if (!(error instanceof ExplorerError && error.problem === "missing")) throw error;
+      const problem = error instanceof ExplorerError ? error.problem : undefined;
+      if (problem === "failing" || problem === "slow") trouble = { problem, at: performance.now() };
+      if (problem !== "missing") throw error;
       const entry = { missing: true, bytes: 0, fetchedAt } as const;
       if (flight.keep) await cache.set(key, entry, MISSING_MS);
       return entry;
@@ -203,16 +212,15 @@ export function createExplorerService({
       const flight = renew(question);
       const tooSlow = () => {
         // A request that was not sent says nothing about the explorer, unless it waits for others that get no answer.
-        const problem = flight.waitsFor === "busy" && hasUnanswered() ? "slow" : flight.waitsFor;
+        const otherReason = hasUnanswered() ? "slow" : troubleWithin(TROUBLE_MS);
+        const problem = flight.waitsFor === "busy" ? (otherReason ?? "busy") : flight.waitsFor;
         throw new ExplorerError(problem, "No answer while a person waits");
       };
       return caller === "background" ? flight.entry : withTimeout(flight.entry, patienceMs(), tooSlow);
     };
     /** True if it failed only because the people who had started it had no requests left, although this caller has some. */
     const isOthers = (error: unknown): boolean =>
-      error instanceof ExplorerError &&
-      error.problem === "spent" &&
-      (caller === "background" || limit.payerAmong([caller.person]) !== undefined);
+      isSpent(error) && (caller === "background" || limit.payerAmong([caller.person]) !== undefined);
     try {
       const entry = await askExplorer().catch((error: unknown) => {
         if (!isOthers(error)) throw error;
@@ -220,7 +228,10 @@ export function createExplorerService({
       });
       onRead(name, "upstream");
       return toReading(name, entry, false);
-    } catch (error) {
+    } catch (thrown) {
+      // Retries count, so that people have no requests left while the explorer fails. That is not their doing.
+      const failed = isSpent(thrown) ? troubleWithin(MINUTE) : undefined;
+      const error = failed ? new ExplorerError(failed, "No requests left", { cause: thrown }) : thrown;
       const problem = error instanceof ExplorerError ? error.problem : "failing";
       // A 404 is an answer: the thing no longer exists.
       if (!held || "missing" in held || caller === "background" || problem === "missing") throw error;
@@ -281,6 +292,8 @@ export function createExplorerService({
   }
   return { for: (caller, options = {}) => new BoundExplorer(caller, options) as unknown as Explorer };
 }
+
+const isSpent = (error: unknown): boolean => error instanceof ExplorerError && error.problem === "spent";
 
 type Answered = Exclude<CacheEntry, { missing: true }>;
 /** An entry is read many times as the same reading, so that what is derived from a reading can be remembered (per-object.ts). */

@@ -85,7 +85,8 @@ function sinceWhen(
   drawn: boolean,
 ): Markdown | null {
   if (kept === undefined) return md`-# I can't read my price history right now.`;
-  const keptSince = kept[0]?.[0];
+  // A sample from the future was stored while the clock was ahead.
+  const keptSince = kept.find(([at]) => at <= now)?.[0];
   if (keptSince === undefined)
     return md`-# I've just started to track the price. The chart appears in a few minutes.`;
   if (now - keptSince >= SPANS[span].ms) return null;
@@ -139,7 +140,7 @@ const show = rememberLast(
             changeLine(changes),
             sinceWhen(kept, over, readAt, picture !== undefined),
             picture === undefined ? null : gapLine(samplesIn(shownSamples, over, readAt), over),
-            md`-# Price as of ${timestampWithAge(pastTime(updateTimestamp, readAt))}`,
+            usd === null ? null : md`-# Price as of ${timestampWithAge(pastTime(updateTimestamp, readAt))}`,
           ],
           "\n",
         ),

@@ -39,9 +39,13 @@ const ENDED = [
   "Socket closed unexpectedly",
 ];
 
+/** Codes of a socket that ended while a command waited for its answer. */
+const ENDED_CODES = ["ECONNRESET", "EPIPE", "ECONNABORTED", "ETIMEDOUT"];
+
 /** True if a command failed because its connection ended. The connection logs that itself. */
 export const isConnectionLost = (error: unknown): boolean =>
-  error instanceof Error && ENDED.includes(error.message);
+  error instanceof Error &&
+  (ENDED.includes(error.message) || ("code" in error && ENDED_CODES.includes(String(error.code))));
 
 /** True if Redis refuses a command in a way that only an operator can fix. */
 export const isRefusal = (error: unknown): boolean =>

@@ -1,16 +1,21 @@
-import { DAY, HOUR, MINUTE } from "../util/units.js";
+import { DAY, HOUR, MINUTE, SECOND } from "../util/units.js";
 
-const UNIT_MS = { m: MINUTE, h: HOUR, d: DAY, w: 7 * DAY } as const;
+const UNIT_MS = { s: SECOND, m: MINUTE, h: HOUR, d: DAY, w: 7 * DAY } as const;
 
 const isUnit = (text: string): text is keyof typeof UNIT_MS => Object.hasOwn(UNIT_MS, text);
 
-const DURATION = /^(\d{1,4})\s*(?:(m)(?:ins?|inutes?)?|(h)(?:rs?|ours?)?|(d)(?:ays?)?|(w)(?:eeks?)?)$/;
+const PART =
+  /(\d{1,6})\s*(?:(s)(?:ecs?|econds?)?|(m)(?:ins?|inutes?)?|(h)(?:rs?|ours?)?|(d)(?:ays?)?|(w)(?:eeks?)?)(?![a-z])/g;
 
-/** Parses a duration such as "90m", "90 min", "6h", "1 hour" or "2 days", in ms. Returns NaN if it is invalid. */
+/** Parses a duration such as "90m", "90 min", "6h", "1 hour", "2 days" or "2 h 20 min", in ms. Returns NaN if it is invalid. */
 export function parseDuration(text: string): number {
-  const [, count = "", ...units] = DURATION.exec(text.trim().toLowerCase()) ?? [];
-  const unit = units.find(Boolean) ?? "";
-  return isUnit(unit) ? Number(count) * UNIT_MS[unit] : Number.NaN;
+  const typed = text.trim().toLowerCase();
+  const parts = [...typed.matchAll(PART)];
+  if (parts.length === 0 || typed.replace(PART, "").trim() !== "") return Number.NaN;
+  return parts.reduce((sum, [, count, ...units]) => {
+    const unit = units.find(Boolean) ?? "";
+    return sum + (isUnit(unit) ? Number(count) * UNIT_MS[unit] : Number.NaN);
+  }, 0);
 }
 
 /** Splits a list of durations such as "48h, 24 hours 6h" into one text for each. */
@@ -29,8 +34,9 @@ export function limitOf(text: string, leastMs: number, mostMs: number): string |
   return undefined;
 }
 
-/** Formats a whole number of minutes, given in ms, so that `parseDuration` can read it. */
+/** Formats a whole number of seconds, given in ms, so that `parseDuration` can read it. */
 export function formatDuration(ms: number): string {
+  if (ms % MINUTE !== 0) return `${ms / SECOND}s`;
   if (ms % DAY === 0 && ms > DAY) return `${ms / DAY}d`;
   return ms % HOUR === 0 ? `${ms / HOUR}h` : `${ms / MINUTE}m`;
 }

@@ -208,6 +208,15 @@ describe("the explorer service", () => {
     expect(held).toMatchObject({ stale: true, problem: "spent" });
   });
 
+  it("blames the explorer, and not the person, if retries have used up their requests", async () => {
+    sandbox.injectFault({ kind: "status", status: 500 });
+    const problems: unknown[] = [];
+    for (let page = 0; page < 12; page += 1)
+      problems.push(await problemOf(service.for(ana).parties({ page, size: 100 })));
+    expect(new Set(problems)).toEqual(new Set(["failing"]));
+    expect(sent()).toBeLessThanOrEqual(20);
+  });
+
   it("answers the other callers of a shared request if one person has no requests left", async () => {
     const ben = { person: "ben" };
     await Promise.all(Array.from({ length: 20 }, (_, page) => service.for(ana).parties({ page, size: 100 })));

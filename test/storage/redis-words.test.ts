@@ -83,6 +83,8 @@ describeWithRedis("a Redis without a password", () => {
     client.destroy();
     const late = client.sendCommand(["PING"]).catch((error: unknown) => error);
     expect([refusal, await pending, await late].map(isConnectionLost)).toEqual([false, true, true]);
+    const reset = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+    expect(isConnectionLost(reset)).toBe(true);
   });
 });
 
