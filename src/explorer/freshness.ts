@@ -7,8 +7,6 @@ export interface Freshness {
   readonly fresh: number;
   /** Maximum age for stale-while-revalidate. If the cached answer is older, a person waits for a new one. */
   readonly stale: number;
-  /** Maximum time that a person waits for a new answer in place of a stale one. */
-  readonly wait?: number;
 }
 
 /**
@@ -16,8 +14,7 @@ export interface Freshness {
  * fresh for part of its ten minutes. People can press Refresh (REFRESH_MS), and every answer shows its age.
  */
 const FRESHNESS: Readonly<Record<EndpointName, Freshness>> = {
-  // Two commands in a row must not show two current prices.
-  price: { fresh: MINUTE, stale: 5 * MINUTE, wait: SECOND },
+  price: { fresh: MINUTE, stale: 5 * MINUTE },
   dashboard: { fresh: 5 * MINUTE, stale: 15 * MINUTE },
   // The watch reads the first page every minute, so that people's readings of it are cache hits.
   voteRequests: { fresh: 75 * SECOND, stale: 5 * MINUTE },
@@ -66,6 +63,11 @@ export const KEPT_MS = DAY;
 export const MISSING_MS = 30 * SECOND;
 /** Refresh fetches only answers that are older than this, in ms. */
 export const REFRESH_MS = 10 * SECOND;
+/**
+ * Maximum time that a person waits for a new answer in place of a stale one, in ms. Two commands in a row should not show two
+ * different networks.
+ */
+export const STALE_WAIT_MS = SECOND;
 /** Maximum time that a person waits for the explorer, in ms. */
 export const PATIENCE_MS = 10 * SECOND;
 /** Maximum number of requests per person and minute. */

@@ -15,7 +15,14 @@ import {
   takesId,
 } from "./endpoints.js";
 import { ExplorerError, type ExplorerProblem } from "./errors.js";
-import { freshnessOf, KEPT_MS, MISSING_MS, PATIENCE_MS, REQUESTS_PER_PERSON } from "./freshness.js";
+import {
+  freshnessOf,
+  KEPT_MS,
+  MISSING_MS,
+  PATIENCE_MS,
+  REQUESTS_PER_PERSON,
+  STALE_WAIT_MS,
+} from "./freshness.js";
 import type { Upstream } from "./upstream.js";
 import { createWaiters, type Waiters } from "./waiters.js";
 
@@ -44,7 +51,7 @@ export interface ReadOptions {
   readonly maxAgeMs?: number | undefined;
   /** False if the answer is not worth caching, such as a list that is read only for its names. */
   readonly keep?: boolean;
-  /** True if the caller waits a moment for a new answer where a stale one looks wrong (see Freshness). */
+  /** True if the caller waits a moment for a new answer in place of a stale one. */
   readonly isPatient?: boolean;
 }
 
@@ -259,10 +266,9 @@ export function createExplorerService({
       return toReading(name, foundEntry.entry, ageMs > freshness.fresh);
     }
     const newEntry = renew(question).entry.catch(() => undefined);
-    const newest =
-      freshness.wait !== undefined && options.isPatient
-        ? await withTimeout(newEntry, freshness.wait, () => undefined)
-        : undefined;
+    const newest = options.isPatient
+      ? await withTimeout(newEntry, STALE_WAIT_MS, () => undefined)
+      : undefined;
     onRead(name, newest ? "upstream" : "stale");
     return newest ? toReading(name, newest, false) : toReading(name, foundEntry.entry, true);
   };
