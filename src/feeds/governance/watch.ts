@@ -142,13 +142,14 @@ export function createGovernanceWatch({
   /**
    * Compares rows with the tracked requests.
    * @param lastAt time of the last complete read; `undefined` if there was none
+   * @param awaitedSince before a complete read, the time since which somebody has waited for new requests, epoch ms
    * @param told number of new requests of this read that have already been announced
    */
   const compareAll = async (
     rows: readonly VoteRequestListItem[],
     whole: boolean,
     lastAt: number | undefined,
-    told = 0,
+    { told = 0, awaitedSince = Number.POSITIVE_INFINITY } = {},
   ): Promise<ReadFindings> => {
     const knownRequests = await requests.all();
     const learntRequests = new Map<string, TrackedVoteRequest>();
@@ -162,20 +163,22 @@ export function createGovernanceWatch({
       const key = keyOf(knownRequests, row, identity);
       const knownRequest = learntRequests.get(key) ?? knownRequests.get(key);
       if (!knownRequest) {
-        // An answer without any request may have been wrong.
         const isOld =
-          lastAt === undefined ||
-          (knownRequests.size === 0 && (row.createdAt ?? lastAt) < lastAt - MISSED_MS);
+          lastAt === undefined
+            ? (row.createdAt ?? 0) <= awaitedSince
+            : // An answer without any request may have been wrong.
+              knownRequests.size === 0 && (row.createdAt ?? lastAt) < lastAt - MISSED_MS;
         const firstRequest = firstSeen(row, now(), isOld);
         if (!firstRequest) continue;
         const isOpenNow = firstRequest.phase === "open";
         // The request opened and ended after the last read, which did not list it.
-        const isMissed = !isOpenNow && !isOld && (row.createdAt ?? lastAt) > lastAt - MISSED_MS;
+        const since = lastAt ?? awaitedSince;
+        const isMissed = !isOpenNow && !isOld && (row.createdAt ?? since) > since - MISSED_MS;
         learntRequests.set(key, {
           ...decide(firstRequest, voters).next,
           openedAt: row.createdAt,
           seenAt: now(),
-          ...(isMissed ? { openUntil: Math.max(lastAt, row.createdAt ?? 0) } : {}),
+          ...(isMissed ? { openUntil: Math.max(since, row.createdAt ?? 0) } : {}),
         });
         if (isOld) continue;
         if (isOpenNow) events.push({ kind: "opened", key, row });
@@ -252,7 +255,12 @@ export function createGovernanceWatch({
     const { rows, whole, done, totalElements } = await readList(firstPage, afterGap || !lastRead);
     // Without a baseline nothing can be announced, which must not look as if all were well.
     if (!lastRead && !done) return "failed";
-    const allFindings = await compareAll(rows, done, lastRead?.completeAt, toldCount);
+    // A subscription from the environment does not say since when there is one.
+    const starts = lastRead ? [] : (await subscribers.subscriptions()).map(({ since }) => since || Infinity);
+    const allFindings = await compareAll(rows, done, lastRead?.completeAt, {
+      told: toldCount,
+      awaitedSince: starts.reduce((first, each) => Math.min(first, each), Number.POSITIVE_INFINITY),
+    });
     // The list is as old as its first page. Requests that opened while it was read may be missing.
     const completeAt = firstPage.fetchedAt;
     yield* settle(allFindings, done ? [readTimes.put(PROGRESS, { completeAt })] : []);

@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from "vitest";
+import { makeStack } from "../../../sandbox/stack.js";
 import { type Harness, SMALL, startHarness, textOf } from "../../harness.js";
 
 let harness: Harness;
@@ -93,4 +94,33 @@ it("announces what is new on the only page of an explorer that ignores page numb
     () => world.read(channels.governance).some((message) => textOf(message).includes("Seen at last")),
     "the announcement",
   );
+});
+
+it("announces what opened after a subscription that was made before the explorer answered for the first time", async () => {
+  harness = await makeStack({
+    explorer: { size: SMALL, lively: false },
+    jobsPerSecond: 5,
+    env: () => ({ EXPLORER_REQUESTS_PER_MINUTE: "6000", GOVERNANCE_POLL_SECONDS: "1" }),
+  });
+  const { explorer, discord } = harness;
+  const { world, channels, people, driver } = discord;
+  explorer.injectFault({ kind: "status", status: 503 });
+  await harness.start();
+  const answer = await driver.ask(
+    { user: people.owner, channel: channels.general },
+    "/subscribe governance",
+    {
+      channel: channels.governance.id,
+    },
+  );
+  expect(textOf(answer)).toContain("Subscribed");
+  harness.pass(60_000);
+  explorer.ledger.openVoteRequest({ title: "Opened meanwhile" });
+  explorer.clearFaults();
+  harness.pass(60_000);
+  await world.until(
+    () => world.read(channels.governance).some((message) => textOf(message).includes("Opened meanwhile")),
+    "the announcement",
+  );
+  expect(world.read(channels.governance)).toHaveLength(1);
 });
