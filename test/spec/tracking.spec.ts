@@ -5,6 +5,7 @@ import { decide } from "../../src/feeds/governance/decisions.js";
 import {
   compare,
   firstSeen,
+  isCorrected,
   keyOf,
   requestKey,
   tallyOf,
@@ -188,6 +189,27 @@ describe("compare", () => {
     const { next, closed } = compare(tracked({ phase: "closed", ...given }), row({ status }), true, NOW);
     expect(closed).toBe(false);
     expect([next.revision, next.endUnconfirmed]).toEqual([revision, endUnconfirmed]);
+  });
+
+  it.each([
+    ["another outcome", "Accepted", "Rejected", {}, true],
+    ["a known outcome after an unknown word", "Closed_by_DSO", "Rejected", {}, true],
+    ["an action that failed after all", "Accepted", "VRO_AcceptedButActionFailed", {}, true],
+    ["the same outcome in other words", "Rejected", "VRO_Rejected", {}, false],
+    ["an accepted request that is carried out", "Accepted", "Implemented", {}, false],
+    ["an unknown word after a known outcome", "Rejected", "Closed_by_DSO", {}, false],
+    ["another outcome after a week", "Accepted", "Rejected", { closedAt: NOW - 8 * DAY }, false],
+    [
+      "another outcome of a request that was never told to end",
+      "Accepted",
+      "Rejected",
+      { phase: "ignored" },
+      false,
+    ],
+    ["an outcome that was unknown", null, "Rejected", { endUnconfirmed: true }, false],
+  ] as const)("corrects what was told by %s: %s, then %s", (_, before, after, given, expected) => {
+    const known = tracked({ phase: "closed", closedAt: NOW - DAY, status: before, ...given });
+    expect(isCorrected(known, compare(known, row({ status: after }), true, NOW).next, NOW)).toBe(expected);
   });
 
   it("accepts an ending even from a stale version", () => {

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { voteRequestListItem } from "../../explorer/schema/governance.js";
+import { statusGroup } from "../../ledger/vote-rules.js";
 import { timestampSchema } from "../../storage/timestamp.js";
 import type { GovernanceTopic } from "./topics.js";
 
@@ -74,7 +75,13 @@ const governanceEventSchema = z.discriminatedUnion("kind", [
     /** True if no vote was lost, and there are more super validators than at the decision. */
     isMoreNeeded: z.boolean().optional(),
   }),
-  z.object({ kind: z.literal("closed"), key: z.string(), status: z.string().nullable() }),
+  z.object({
+    kind: z.literal("closed"),
+    key: z.string(),
+    status: z.string().nullable(),
+    /** True if another outcome was announced before. */
+    isCorrection: z.boolean().optional(),
+  }),
 ]);
 
 /** An event about one or more vote requests that subscriptions can receive. */
@@ -132,6 +139,7 @@ export function eventId(event: GovernanceEvent): string {
     case "opened":
       return openingOf(event.key);
     case "closed":
+      return event.isCorrection ? `${event.key}:closed:${statusGroup(event.status)}` : `${event.key}:closed`;
     case "missed":
     case "overdue":
       return `${event.key}:${event.kind}`;

@@ -147,8 +147,9 @@ export function createNews(names: Names, now: () => number) {
         };
       case "closed": {
         const ended = { status: event.status, known: outcomeKnown(event.status) };
+        const ending = endingNews(ended, request, title);
         return {
-          notification: endingNews(ended, request, title),
+          notification: event.isCorrection ? md`✏️ Corrected outcome: ${ending}` : ending,
           tone: ended.known ? statusTone(event.status) : "warning",
           body: [...endingNote(ended), ...tally],
         };

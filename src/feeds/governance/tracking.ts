@@ -13,6 +13,8 @@ import {
   statusGroup,
   type Tally,
 } from "../../ledger/vote-rules.js";
+import { ageOf } from "../../util/clock.js";
+import { DAY } from "../../util/units.js";
 import type { TrackedVoteRequest } from "./collections.js";
 
 /** Fields whose changes are announced. */
@@ -142,6 +144,18 @@ function restate(known: TrackedVoteRequest, row: VoteRequestListItem): TrackedVo
   if (!isOutcome || (row.status === known.status && !known.endUnconfirmed)) return presentRequest(known);
   const { endUnconfirmed, ...rest } = presentRequest(known);
   return { ...rest, status: row.status, revision: known.revision + 1 };
+}
+
+/** Time after its end within which another outcome of a request is announced, in ms. Later, the explorer may only use other words. */
+const CORRECTED_MS = 7 * DAY;
+
+/** True if the explorer first stated another outcome, which was announced. An accepted request that is carried out is none. */
+export function isCorrected(known: TrackedVoteRequest, next: TrackedVoteRequest, now: number): boolean {
+  const outcomeOf = ({ status }: TrackedVoteRequest) =>
+    statusGroup(status) === "implemented" ? "accepted" : statusGroup(status);
+  const isTold = known.phase === "closed" && !known.endUnconfirmed && !next.endUnconfirmed;
+  const isRecent = known.closedAt !== undefined && ageOf(known.closedAt, now) < CORRECTED_MS;
+  return isTold && isRecent && outcomeOf(next) !== "other" && outcomeOf(known) !== outcomeOf(next);
 }
 
 /**

@@ -15,7 +15,7 @@ import { eventId, type GovernanceEvent } from "./events.js";
 import { createPendingChecks } from "./pending.js";
 import type { ReadFindings, RequestDeps } from "./requests.js";
 import { createStageChecks } from "./stages.js";
-import { compare, firstSeen, keyOf } from "./tracking.js";
+import { compare, firstSeen, isCorrected, keyOf } from "./tracking.js";
 
 /** Id of the time of the last complete read. */
 export const PROGRESS = "governance";
@@ -201,6 +201,8 @@ export function createGovernanceWatch({
           to: nextRequest.terms,
         });
       if (closed) events.push({ kind: "closed", key, status: nextRequest.status });
+      else if (whole && isCorrected(knownRequest, nextRequest, now()))
+        events.push({ kind: "closed", key, status: nextRequest.status, isCorrection: true });
       else if (decided.news && !isLost(nextRequest)) events.push({ key, ...decided.news });
     }
     return { learnt: learntRequests, events: toDigest(events, lastAt ?? null, told) };

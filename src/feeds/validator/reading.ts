@@ -33,6 +33,8 @@ export interface ActivityReading {
   /** The newest and oldest of these reports, null if no time is plausible. */
   readonly newestAt: number | null;
   readonly oldestAt: number | null;
+  /** True if most reports are in the future, so that the explorer's times cannot be used. */
+  readonly isAhead: boolean;
   /** Reads the list at least down to a time. Returns the last reports. */
   times(until: number): Promise<readonly number[]>;
   /** True if the poll may send another request. */
@@ -61,6 +63,7 @@ export async function readActivity(
   let pages = 0;
   let isWhole = false;
   let isBroken = false;
+  let aheadCount = 0;
 
   const noteRow = (
     party: string | null,
@@ -82,8 +85,9 @@ export async function readActivity(
     isWhole = data.last === true || data.sent < PAGE;
     for (const row of data.content) {
       noteRow(row.validator, row);
-      if (row.lastActiveAt !== null && row.lastActiveAt <= now() + AHEAD_MS)
-        listedTimes.push(row.lastActiveAt);
+      if (row.lastActiveAt === null) continue;
+      if (row.lastActiveAt <= now() + AHEAD_MS) listedTimes.push(row.lastActiveAt);
+      else aheadCount += 1;
     }
   };
   const mayReadPage = () => !isWhole && !isBroken && pages < MAX_PAGES && requests < MAX_REQUESTS;
@@ -100,7 +104,8 @@ export async function readActivity(
   while (missingParties().length > FEW && mayReadPage()) await readFurther();
   const newestAt = listedTimes.length > 0 ? Math.max(...listedTimes) : null;
   const oldestAt = listedTimes.length > 0 ? Math.min(...listedTimes) : null;
-  const readList = { listed: [...listedTimes], isWhole, newestAt, oldestAt };
+  const isAhead = aheadCount > listedTimes.length;
+  const readList = { listed: [...listedTimes], isWhole, newestAt, oldestAt, isAhead };
 
   const detail = async (party: string): Promise<ValidatorDetail | "missing" | undefined> => {
     if (requests >= MAX_REQUESTS) return undefined;

@@ -252,8 +252,8 @@ export function createValidatorWatch({
     const readSince = now();
     const reading = await readActivity(explorer, parties, now);
     const { newestAt } = reading;
-    // A list without any report time is not a reading.
-    if (newestAt === null) return "failed";
+    // A list without usable report times is not a reading.
+    if (newestAt === null || reading.isAhead) return "failed";
     const intervalBefore = loaded.rhythm?.intervalMs ?? USUAL_INTERVAL_MS;
     const { asOf, isBehind, isUnsure, round } = await readExplorerTime(
       newestAt,

@@ -124,3 +124,27 @@ it("announces what opened after a subscription that was made before the explorer
   );
   expect(world.read(channels.governance)).toHaveLength(1);
 });
+
+it("corrects an outcome that the explorer states differently later", async () => {
+  harness = await startHarness({
+    explorer: { size: { ...SMALL, voteRequests: 0 } },
+    env: ({ channels }) => ({ GOVERNANCE_CHANNEL_ID: channels.governance.id, GOVERNANCE_POLL_SECONDS: "1" }),
+  });
+  const { world, channels } = harness.discord;
+  const { ledger, requests } = harness.explorer;
+  const news = (pattern: RegExp) =>
+    world.until(
+      () => world.read(channels.governance).some(({ notified }) => pattern.test(notified)),
+      `${pattern}`,
+    );
+  const polls = () => requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
+  const before = polls();
+  await world.until(() => polls() > before + 3, "the baseline");
+  const request = ledger.openVoteRequest({ title: "Misread" });
+  await news(/^🗳️ New vote request: Misread/);
+  ledger.closeVoteRequest(request, "Accepted");
+  await news(/^✅ Accepted: Misread/);
+  ledger.closeVoteRequest(request, "Rejected");
+  harness.pass(10 * 60_000);
+  await news(/^✏️ Corrected outcome: ❌ Rejected: Misread/);
+});
