@@ -118,7 +118,9 @@ function readJson(file: string): unknown {
   if (file !== STANDARD && !existsSync(file)) throw new StateError(`There is no file ${file}`);
   try {
     return JSON.parse(readFileSync(file === STANDARD ? STDIN : file, "utf8"));
-  } catch {
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EISDIR")
+      throw new StateError(`${file} is a folder. Name the file that an export wrote`);
     throw new StateError(`${file === STANDARD ? "The standard input" : file} cannot be read as JSON`);
   }
 }

@@ -233,4 +233,7 @@ const RARE: readonly string[] = [
   "🔔 You'll get these alerts again",
   "🟢 Over: … back, … no longer listed",
   "🧪 A test announcement is on its way.",
+  "Discord refuses more server events, because this server has ",
+  "Discord refuses server events. Give me **Create Events** in ",
+  "⚠️ pings a role that no longer exists",
 ];

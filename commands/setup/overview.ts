@@ -2,6 +2,7 @@ import * as z from "zod";
 import { type FeedDefinition, toldBy } from "../../src/delivery/feed.js";
 import { LIMITS } from "../../src/discord/limits.js";
 import type { MessagePayload } from "../../src/discord/message.js";
+import { goneRoles } from "../../src/discord/places.js";
 import type { Network } from "../../src/networks/network.js";
 import { buttonAddress, defineButton } from "../../src/screens/addresses.js";
 import { pageOf } from "../../src/screens/parts.js";
@@ -14,7 +15,7 @@ import { yieldIfBusy } from "../../src/util/event-loop.js";
 import { addTo } from "../../src/util/groups.js";
 import { present } from "../../src/util/present.js";
 import { labelOf, subscriptionMenu } from "../subscribe/menu.js";
-import { headline, serverSubscriptions, setupButton } from "../subscribe/subscription.js";
+import { GONE_ROLE, headline, serverSubscriptions, setupButton } from "../subscribe/subscription.js";
 
 /** Opens the dialog that adds a subscription to a feed. */
 export const addButton = defineButton("setup-add", { feed: z.string().max(20) });
@@ -25,14 +26,18 @@ export const testAllButton = defineButton("setup-test", {});
 const PER_PAGE = LIMITS.menuOptions;
 
 /** Returns a line about a subscription: its channel, feed, role and state. */
-async function rowOf(each: OwnedSubscription, shownBy: Network): Promise<Markdown> {
+async function rowOf(
+  each: OwnedSubscription,
+  shownBy: Network,
+  gone: ReadonlySet<string>,
+): Promise<Markdown> {
   const { subscription, feed, of, network } = each;
   const { channelId, roleId } = subscription;
   const idle = toldBy(subscription, feed).length === 0 ? md`⚠️ posts nothing` : md`▶️ working`;
   return join(
     [
       await headline(subscription, feed, network ?? shownBy, labelOf(of, shownBy)),
-      roleId !== null && md`pings ${roleMention(roleId)}`,
+      roleId !== null && (gone.has(roleId) ? GONE_ROLE : md`pings ${roleMention(roleId)}`),
       restWords(each, await of.subscriptions.health(channelId)) ?? idle,
     ],
     " · ",
@@ -61,7 +66,9 @@ export async function overview(
 ): Promise<MessagePayload> {
   const all = await serverSubscriptions(guildId, { ...services, feeds });
   const { rows: shown, page, pages } = pageOf(all, wantedPage, PER_PAGE);
-  const rows = await Promise.all(shown.map((each) => rowOf(each, services)));
+  const roleIds = shown.map(({ subscription }) => subscription.roleId);
+  const gone = await goneRoles(services.rest, guildId, roleIds);
+  const rows = await Promise.all(shown.map((each) => rowOf(each, services, gone)));
   const { served } = services.networks;
   await yieldIfBusy();
   const byFeed = new Map<FeedDefinition, OwnedSubscription[]>();

@@ -5,6 +5,7 @@ import type { FeedDefinition } from "../../src/delivery/feed.js";
 import { type ButtonHandler, handlerOf } from "../../src/discord/buttons.js";
 import { NETWORK_OPTION } from "../../src/discord/command.js";
 import type { MessagePayload } from "../../src/discord/message.js";
+import { goneRoles } from "../../src/discord/places.js";
 import { say, serverOf } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
 import { type ButtonParameters, buttonAddress, defineButton } from "../../src/screens/addresses.js";
@@ -39,6 +40,7 @@ async function entryOf(
   each: OwnedSubscription,
   services: SubscribeServices,
   shownLabel: string | undefined,
+  gone: ReadonlySet<string>,
 ): Promise<readonly Markdown[]> {
   const { subscription, feed, of, network } = each;
   const health = await of.subscriptions.health(subscription.channelId);
@@ -50,7 +52,7 @@ async function entryOf(
       network ?? services,
       unlessShown(network ? network.label : of.name, shownLabel),
     ),
-    ...described(subscription, feed),
+    ...described(subscription, feed, gone),
     currentState && md`Now: ${currentState}`,
     of.subscriptions.isFixed(subscription) && md`${OPERATORS_OWN}`,
     network && (health.paused || subscription.isPaused)
@@ -108,7 +110,9 @@ async function subscriptionList(
     return say(shownBy, md`No subscriptions`, [md`Set one up with ${commands}.`, ...readTimes], "neutral");
   }
   const { rows: shownOnes, page, pages } = pageOf(ownSubscriptions, wantedPage, PER_PAGE);
-  const entries = await Promise.all(shownOnes.map((each) => entryOf(each, services, shownBy.label)));
+  const roleIds = shownOnes.map(({ subscription }) => subscription.roleId);
+  const gone = await goneRoles(services.rest, guildId, roleIds);
+  const entries = await Promise.all(shownOnes.map((each) => entryOf(each, services, shownBy.label, gone)));
   return shownBy.renderer.message({
     title: md`Subscriptions`,
     tone: "neutral",

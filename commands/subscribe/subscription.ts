@@ -78,14 +78,21 @@ export const check = (
   return checkSubscription(rest, client.user.id, user.id, { place, roleId, thread, needs });
 };
 
-/** Describes a subscription: its topics, role, thread and publishing. */
-export function described(subscription: Subscription, feed: FeedDefinition): Markdown[] {
+/** Shown in place of a role that was deleted. */
+export const GONE_ROLE = md`⚠️ pings a role that no longer exists`;
+
+/** Describes a subscription: its topics, role, thread and publishing. @param gone roles that were deleted */
+export function described(
+  subscription: Subscription,
+  feed: FeedDefinition,
+  gone: ReadonlySet<string> = new Set(),
+): Markdown[] {
   const { roleId, thread, publish, forum } = subscription;
   const names = toldBy(subscription, feed);
   const threads = thread ? [md`A thread under each announcement`] : [];
   return present([
     names.length > 0 ? md`Subscribed to: ${names.join(", ")}` : NOTHING,
-    roleId ? md`Pings ${roleMention(roleId)}` : undefined,
+    roleId !== null && (gone.has(roleId) ? GONE_ROLE : md`Pings ${roleMention(roleId)}`),
     ...(forum ? [md`A post for each ${feed.thing}`] : threads),
     publish && md`Published to channels that follow this one`,
   ]);

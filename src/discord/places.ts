@@ -268,6 +268,20 @@ export async function checkMember(rest: REST, guildId: string, userId: string): 
   }
 }
 
+/** Returns which of these roles a server no longer has. None, if Discord cannot be asked. */
+export async function goneRoles(
+  rest: REST,
+  guildId: string,
+  roleIds: readonly (string | null)[],
+): Promise<ReadonlySet<string>> {
+  const wanted = roleIds.filter((each) => each !== null);
+  if (wanted.length === 0) return new Set();
+  const roles = await (rest.get(Routes.guildRoles(guildId)) as Promise<readonly APIRole[]>).catch(
+    () => undefined,
+  );
+  return new Set(roles ? wanted.filter((each) => roles.every(({ id }) => id !== each)) : []);
+}
+
 /** Returns a role of a server. @throws {PersonError} if it is @everyone or does not exist */
 function roleOf(guild: APIGuild, roleId: string): APIRole {
   if (roleId === guild.id)

@@ -67,6 +67,14 @@ export async function* checkSubscriptions(
             `${name}: the bot lacks ${lacking.join(", ")}`,
             "Grant it in the channel's settings, then `/subscribe resume`.",
           );
+        else if (
+          all.some(({ roleId }) => roleId !== null && place.guild.roles.every((each) => each.id !== roleId))
+        )
+          yield fail(
+            checkName,
+            `${name}: pings a role that no longer exists`,
+            "Choose another with `/subscribe edit`.",
+          );
         else if (paused)
           yield fail(
             checkName,

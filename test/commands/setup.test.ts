@@ -59,6 +59,18 @@ describe("/setup", () => {
     expect(world().refusals).toEqual([]);
   });
 
+  it("says that a role that is pinged no longer exists", async () => {
+    const { roles } = harness.discord.guild;
+    const [deleted] = roles.splice(
+      roles.findIndex(({ id }) => id === role),
+      1,
+    );
+    for (const command of ["/setup", "/subscribe list"])
+      expect(textOf(await driver().ask(olga(), command))).toContain("⚠️ pings a role that no longer exists");
+    if (deleted) roles.push(deleted);
+    expect(textOf(await setUp())).toContain(`pings <@&${role}>`);
+  });
+
   it("shows the calendar, if votes appear in it", async () => {
     const { governance } = harness.discord.channels;
     const { guild } = harness.discord;
