@@ -1,3 +1,4 @@
+import { announcedId, announcements } from "../../delivery/collections.js";
 import type { Feed, FeedDefinition, NameSources, SubjectChoice } from "../../delivery/feed.js";
 import type { FeedDeps, FeedModule } from "../../delivery/module.js";
 import { type Directory, SUPER_VALIDATORS } from "../../directory/directory.js";
@@ -215,6 +216,9 @@ const definition: FeedDefinition = {
   },
 };
 
+/** Time after an alert's message in which its silence is not told again, in ms. */
+const JUST_TOLD_MS = 10 * MINUTE;
+
 function createFeed({ state, renderer, names, directory, explorer, now }: FeedDeps): Feed<ValidatorEvent> {
   const deps = { state, names, explorer: explorer.for("background", { maxAgeMs: DAY }), now };
   /** Shown for an alert whose subscription was removed. */
@@ -237,6 +241,11 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
     if (!alert) return undefined;
     const response = await state.open(responses).get(id);
     return { revision: alert.revision + (response?.revision ?? 0), endedAt: alert.endedAt ?? null };
+  };
+  /** True if an alert has only just reached its channel, with the silence as it is, because the channel was paused. */
+  const isJustTold = async (subject: string, channelId: string): Promise<boolean> => {
+    const told = await state.open(announcements).get(announcedId(VALIDATOR_FEED, subject, channelId));
+    return told !== undefined && ageOf(told.at, now()) < JUST_TOLD_MS;
   };
   return {
     definition,
@@ -270,6 +279,7 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
       }
       if (event.kind === "silent" || event.kind === "many" || event.kind === "hold")
         throw new RangeError(`An event of the kind ${event.kind} begins a message`);
+      if (event.kind === "worse" && (await isJustTold(subject ?? "", channelId))) return undefined;
       const knownState = await knownOf(
         deps,
         channelId,
