@@ -131,6 +131,12 @@ export function createDeliver(context: DeliverContext) {
         : newsId(message.feed, subject, channelId, eventId);
       return announced.put(id, document);
     });
+    // News without an announcement may have opened a post in a forum. Later news goes there, and not into a post for each.
+    if (!beginsSubject && sent.threadId !== undefined && !sent.gone)
+      for (const subject of subjects)
+        writes.push(
+          announced.put(announcedId(message.feed, subject, channelId), { ...message, subject, news: false }),
+        );
     const ownMessageName = sent.gone ? undefined : feed.lastsAs?.(event);
     if (ownMessageName === undefined) return writes;
     const lasting: Announced = {

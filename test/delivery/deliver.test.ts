@@ -335,3 +335,20 @@ it("posts again in a forum whose archived posts it may not list, if an answer wa
     .toHaveLength(1);
   expect(await subscriptions.health(channelId)).not.toHaveProperty("paused");
 });
+
+it("opens one post in a forum for the news of a subject whose own post was deleted", async () => {
+  const forum = discord.world.addChannel({ type: 15, guild_id: discord.guild.id, name: "forum" });
+  channelId = forum.id;
+  const { subscribe, publish } = deliveryOf({ begins: (event) => event === "opened" });
+  await subscribe("a", { forum: true });
+  const posts = () => [...discord.world.channels.values()].filter((each) => each.parent_id === forum.id);
+  const inPosts = () => posts().flatMap((post) => discord.world.read(post).map(({ content }) => content));
+  for (const event of ["opened", "first", "second"]) {
+    (await publish(event))();
+    await expect.poll(inPosts).toContain(`Tide ${event}`);
+    await settled();
+    if (event === "opened") for (const { id } of posts()) discord.world.channels.delete(id);
+  }
+  expect(posts()).toHaveLength(1);
+  expect(inPosts()).toEqual(["Tide first", "Tide second"]);
+});
