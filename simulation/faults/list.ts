@@ -130,7 +130,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     told: "a validator is silent, in an alert whose subscription was removed",
     seed: 4,
     file: "src/delivery/janitor.ts",
-    changes: [["closesMessages ? await farewellsTo(isRemoved) : ", ""]],
+    changes: [["closesMessages ? await farewellsTo(removal) : ", ""]],
   },
   "never-listed-again": {
     told: "nothing of a validator that is listed again",
