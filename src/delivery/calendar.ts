@@ -284,7 +284,7 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
       if (isWaiting(id) || !isDue(each, event, now())) continue;
       if (!mayChange()) return;
       await attempt(id, guildId, async () => {
-        isRefused ||= await settle(guildId, each, event);
+        if (await settle(guildId, each, event)) isRefused = true;
       });
     }
   };

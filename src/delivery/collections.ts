@@ -220,7 +220,11 @@ export const watchers = defineCollection({
 /** Times of reads that feeds remember, by feed. */
 export const progress = defineCollection({
   name: "progress",
-  schema: z.object({ completeAt: timestampSchema }),
+  schema: z.object({
+    completeAt: timestampSchema,
+    /** True if the feed has only seen the beginning of its list so far, so that what is behind it may be old. */
+    isPartial: z.boolean().exactOptional(),
+  }),
   lifetime: "forever, or while a channel subscribes to the feed",
 });
 

@@ -9,6 +9,9 @@ import type { Feed } from "./feed.js";
 /** Time after the bot has left a server before the server's subscriptions are removed, in ms. */
 const LEFT_MS = 30 * DAY;
 
+/** Channels that are removed in one pass over the state. */
+const CHANNELS_PER_REMOVAL = 50;
+
 /** A feed's subscriptions that can receive messages. */
 export interface Listeners {
   readonly all: readonly Subscription[];
@@ -26,7 +29,9 @@ export function createListeners({
   now,
 }: Pick<DeliveryContext, "rest" | "subscriptions" | "janitor" | "now">) {
   /** Removes the channels of servers that the bot left long ago. If somebody has invited it again, they stay paused. */
-  const removeAbandoned = async (byGuild: ReadonlyMap<string | null, readonly string[]>) => {
+  const removeAbandoned = async (guilds: ReadonlyMap<string, string | null>) => {
+    const byGuild = new Map<string | null, string[]>();
+    for (const [channelId, guildId] of guilds) addTo(byGuild, guildId, channelId);
     const left: string[] = [];
     for (const [guildId, channelIds] of byGuild) {
       const isBack = guildId !== null && (await isMember(rest, guildId).catch(() => undefined));
@@ -37,18 +42,20 @@ export function createListeners({
         await subscriptions.setHealth(channelId, others);
       }
     }
-    await janitor.removeChannels(left);
+    for await (const piece of inPieces(left, CHANNELS_PER_REMOVAL)) await janitor.removeChannels(piece);
   };
 
   return async (feed: Feed): Promise<Listeners> => {
     const healths = await subscriptions.healths();
-    const abandoned = new Map<string | null, string[]>();
+    /** Servers by channel. A subscription from the environment does not know its server, but another one in its channel may. */
+    const abandoned = new Map<string, string | null>();
     const all = await filterInTurns(
       await subscriptions.toFeed(feed.definition.name),
       ({ channelId, guildId, isPaused }) => {
         const { paused = false, goneSince } = healths.get(channelId) ?? {};
         const isGone = paused && goneSince !== undefined;
-        if (isGone && now() - goneSince > LEFT_MS) addTo(abandoned, guildId, channelId);
+        if (isGone && now() - goneSince > LEFT_MS)
+          abandoned.set(channelId, guildId ?? abandoned.get(channelId) ?? null);
         // News for a channel that refuses them waits for a day, in case it is resumed.
         return !isPaused && !isGone;
       },

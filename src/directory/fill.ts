@@ -1,3 +1,4 @@
+import { ExplorerError } from "../explorer/errors.js";
 import { readPages } from "../explorer/paging.js";
 import type { VoteRequestListItem } from "../explorer/schema/governance.js";
 import { distinct } from "../explorer/schema/page.js";
@@ -152,10 +153,12 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
         ({ data }) => data.content,
         () => [],
       );
-      const entries = [...activeParties.data, ...top].flatMap(({ partyAddress: id, partyName: name }) =>
+      // A list that is empty must not leave only the largest parties.
+      const rows = activeParties.data.length > 0 ? [...activeParties.data, ...top] : [];
+      const entries = rows.flatMap(({ partyAddress: id, partyName: name }) =>
         id === null ? [] : [{ id, name, active: null }],
       );
-      const isComplete = activeParties.problem === undefined && activeParties.data.length > 0;
+      const isComplete = activeParties.problem === undefined;
       const { fetchedAt } = activeParties;
       return { whole: isComplete, entries: distinct(entries, ({ id }) => id), fetchedAt };
     },
@@ -262,16 +265,18 @@ export function createDirectoryFiller({
       const source = SOURCES[kind];
       if (!source || !isDue(kind, source.everyMs)) continue;
       triedAt.set(kind, now());
-      const listedRows = await source.read(explorer, () => ended.aborted, names, directory.entries(kind));
+      const listedRows = await source
+        .read(explorer, () => ended.aborted, names, directory.entries(kind))
+        .catch((error: unknown): Awaited<ReturnType<Source>> => {
+          // A list that the key may not use has no names, so that nobody waits for them.
+          if (!(error instanceof ExplorerError) || error.problem !== "withheld") throw error;
+          return { whole: true, entries: [], fetchedAt: now() };
+        });
       const { entries, whole, fetchedAt: readAt } = listedRows;
       if (ended.aborted) return;
       requests = listedRows.requests ?? requests;
-      // Ignore an empty or incomplete list: keep the known entries, and read the list again soon.
-      if (!whole || entries.length === 0) {
-        // There may be nothing to name, as on a new network.
-        if (whole && directory.readAt(kind) === undefined) await directory.replace(kind, [], readAt);
-        continue;
-      }
+      // Ignore an incomplete list, and an empty one if there was another before: keep the known entries, and read it again soon.
+      if (!whole || (entries.length === 0 && directory.readAt(kind) !== undefined)) continue;
       await directory.replace(kind, entries, readAt);
       const reportedAt = kind === "validator" ? entries.flatMap(({ seenAt }) => seenAt ?? []) : [];
       await state.commit([

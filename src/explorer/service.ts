@@ -250,6 +250,7 @@ export function createExplorerService({
   const readAnswer = async <Name extends EndpointName>(
     question: ExplorerQuestion<Name>,
     patienceMs: () => number,
+    staleWaitMs: () => number,
   ): Promise<Reading<Answer<Name>>> => {
     const { name, parameters, key, options } = question;
     const freshness = freshnessOf(name, parameters);
@@ -267,7 +268,7 @@ export function createExplorerService({
     }
     const newEntry = renew(question).entry.catch(() => undefined);
     const newest = options.isPatient
-      ? await withTimeout(newEntry, STALE_WAIT_MS, () => undefined)
+      ? await withTimeout(newEntry, staleWaitMs(), () => undefined)
       : undefined;
     onRead(name, newest ? "upstream" : "stale");
     return newest ? toReading(name, newest, false) : toReading(name, foundEntry.entry, true);
@@ -275,18 +276,25 @@ export function createExplorerService({
 
   /** The explorer for one caller. The endpoint methods are defined once, on the prototype. */
   class BoundExplorer {
-    /** Deadline for all reads of one screen together (steady clock, ms), because a screen reads several things in sequence. */
+    /** Deadlines for all reads of one screen together (steady clock, ms), because a screen reads several things in sequence. */
     #patienceEnds: number | undefined;
+    #staleWaitEnds: number | undefined;
     constructor(
       readonly caller: Caller,
       readonly options: ReadOptions,
     ) {}
     read<Name extends EndpointName>(name: Name, parameters: Parameters<Name>) {
       const key = `${CACHE_VERSION}:${origin}:${addressOf(name, parameters)}`;
-      return readAnswer({ name, parameters, key, caller: this.caller, options: this.options }, () => {
+      const question = { name, parameters, key, caller: this.caller, options: this.options };
+      const patienceMs = () => {
         this.#patienceEnds ??= performance.now() + PATIENCE_MS;
         return this.#patienceEnds - performance.now();
-      });
+      };
+      const staleWaitMs = () => {
+        this.#staleWaitEnds ??= performance.now() + STALE_WAIT_MS;
+        return Math.max(0, this.#staleWaitEnds - performance.now());
+      };
+      return readAnswer(question, patienceMs, staleWaitMs);
     }
   }
   for (const name of endpointNames) {

@@ -1,4 +1,4 @@
-import { toDecimal, toRecord, toText, toTime } from "../explorer/values.js";
+import { toDecimal, toRecord, toText } from "../explorer/values.js";
 import { shortId } from "../text/ids.js";
 import { capitalized } from "../text/plain.js";
 import { CONFIG_FIELDS } from "./configuration-fields.js";
@@ -129,13 +129,17 @@ const toValue = (leaf: Leaf | undefined, unit: UnitName | undefined): Value | nu
 /** Matches a number with fewer decimals than the ledger's amounts have (ten), which may be a version. */
 const SHORT_DECIMAL = /\.\d{1,9}$/;
 
+/** Returns a time's text without the zeros at the end of its fraction of a second. */
+const withoutZeros = (text: string): string =>
+  text.replace(/\.(\d*?)0+(?!\d)/, ".$1").replace(/\.(?!\d)/, "");
+
 /**
  * Compares two leaves. Numbers and times are equal if their values are. Text must be identical: version 1.10 is not 1.1, which the
  * value of an unknown field may be, too.
  */
 function isSame(a: Leaf | undefined, b: Leaf | undefined, unit: UnitName | undefined): boolean {
   if (a === undefined || b === undefined || a.text === b.text) return a?.text === b?.text;
-  if (isTimeText(a.text) && isTimeText(b.text)) return toTime(a.text) === toTime(b.text);
+  if (isTimeText(a.text) && isTimeText(b.text)) return withoutZeros(a.text) === withoutZeros(b.text);
   const mayBeVersion = unit === undefined && SHORT_DECIMAL.test(a.text) && SHORT_DECIMAL.test(b.text);
   const decimal = unit === "text" || mayBeVersion ? null : toDecimal(a.text);
   return decimal !== null && decimal === toDecimal(b.text);

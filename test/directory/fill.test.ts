@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
 import { nameLists, nameListTimes } from "../../src/directory/collections.js";
-import { createDirectory, type Directory } from "../../src/directory/directory.js";
+import { createDirectory, type Directory, isLoading } from "../../src/directory/directory.js";
 import { createDirectoryFiller, createDirectoryLoader } from "../../src/directory/fill.js";
 import { createNames, type Names } from "../../src/directory/names.js";
 import { toChoices } from "../../src/discord/autocomplete.js";
@@ -235,6 +235,19 @@ it("uses the other parties if only the largest ones cannot be read", async () =>
   sandbox.injectFault({ kind: "status", status: 500 }, { path: /parties\/top/ });
   await fill();
   expect(sizes()[1]).toBeGreaterThan(250);
+});
+
+it("does not wait for the names of a list that the API key may not use", async () => {
+  sandbox.injectFault({ kind: "status", status: 403 }, { path: /parties/ });
+  for (let run = 0; run < 3; run += 1) {
+    await fill().catch(() => {});
+    now += HOUR;
+  }
+  expect(isLoading(directory, ["validator", "party", "proposal"])).toBe(false);
+  expect(sizes()).toEqual([250, 0, 25]);
+  sandbox.clearFaults();
+  await fill();
+  expect(sizes()).toEqual([250, 300, 25]);
 });
 
 it("offers the typed text before a list has been read", async () => {

@@ -161,6 +161,9 @@ describe("a configuration's changes", () => {
     ["a whole number of an unknown field", "5", "5.0", 0],
     ["a time that is only written otherwise", "2026-12-01T00:00:00Z", "2026-12-01T00:00:00.000000Z", 0],
     ["a time", "2026-12-01T00:00:00Z", "2026-12-01T00:00:01Z", 1],
+    ["a time that is too far ahead for a date", "2150-01-01T00:00:00Z", "9999-12-31T00:00:00Z", 1],
+    ["microseconds", "2026-12-01T00:00:00.000001Z", "2026-12-01T00:00:00.000002Z", 1],
+    ["text that begins like a time", "2026-01-01T-rc1", "2026-01-01T-rc2", 1],
   ])("compare %s", (_, before, after, count) => {
     expect(configChanges({ unknown: { field: before } }, { unknown: { field: after } })).toHaveLength(count);
   });

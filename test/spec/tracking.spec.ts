@@ -10,6 +10,7 @@ import {
   requestKey,
   tallyOf,
   toVoteRequest,
+  withTold,
   withTracked,
 } from "../../src/feeds/governance/tracking.js";
 import { fromExplorer } from "../../src/ledger/vote-requests.js";
@@ -207,10 +208,20 @@ describe("compare", () => {
       false,
     ],
     ["an outcome that was unknown", null, "Rejected", { endUnconfirmed: true }, false],
-  ] as const)("corrects what was told by %s: %s, then %s", (_, before, after, given, expected) => {
-    const known = tracked({ phase: "closed", closedAt: NOW - DAY, status: before, ...given });
-    expect(isCorrected(known, compare(known, row({ status: after }), true, NOW).next, NOW)).toBe(expected);
-  });
+  ] as const)(
+    "corrects what was told once two reads agree: %s, %s and then %s",
+    (_, before, after, given, expected) => {
+      const told = tracked({ phase: "closed", closedAt: NOW - DAY, status: before, ...given });
+      const read = (known: TrackedVoteRequest, status: string | null) =>
+        withTold(known, compare(known, row({ status }), true, NOW).next);
+      const [once, twice] = [read(told, after), read(read(told, after), after)];
+      expect(isCorrected(told, once, NOW)).toBe(false);
+      expect(isCorrected(once, twice, NOW)).toBe(expected);
+      // A single answer that is taken back was no correction.
+      const back = read(once, before);
+      expect(isCorrected(back, read(back, before), NOW)).toBe(false);
+    },
+  );
 
   it("accepts an ending even from a stale version", () => {
     const was = tracked({ contractIds: ["c1", "c2"] });

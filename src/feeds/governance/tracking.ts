@@ -149,13 +149,24 @@ function restate(known: TrackedVoteRequest, row: VoteRequestListItem): TrackedVo
 /** Time after its end within which another outcome of a request is announced, in ms. Later, the explorer may only use other words. */
 const CORRECTED_MS = 7 * DAY;
 
-/** True if the explorer first stated another outcome, which was announced. An accepted request that is carried out is none. */
+const outcomeOf = (status: string | null) =>
+  statusGroup(status) === "implemented" ? "accepted" : statusGroup(status);
+
+/** Remembers the outcome that was announced, if the explorer states another one. */
+export function withTold(known: TrackedVoteRequest, next: TrackedVoteRequest): TrackedVoteRequest {
+  const isOther = known.phase === "closed" && !known.endUnconfirmed && next.status !== known.status;
+  return isOther && known.toldStatus === undefined ? { ...next, toldStatus: known.status } : next;
+}
+
+/**
+ * True if two reads in a row state another outcome than the one that was announced. An accepted request that is carried out is
+ * none.
+ */
 export function isCorrected(known: TrackedVoteRequest, next: TrackedVoteRequest, now: number): boolean {
-  const outcomeOf = ({ status }: TrackedVoteRequest) =>
-    statusGroup(status) === "implemented" ? "accepted" : statusGroup(status);
-  const isTold = known.phase === "closed" && !known.endUnconfirmed && !next.endUnconfirmed;
-  const isRecent = known.closedAt !== undefined && ageOf(known.closedAt, now) < CORRECTED_MS;
-  return isTold && isRecent && outcomeOf(next) !== "other" && outcomeOf(known) !== outcomeOf(next);
+  const { toldStatus, closedAt, status } = known;
+  if (toldStatus === undefined || status !== next.status || closedAt === undefined) return false;
+  const isKnown = outcomeOf(status) !== "other" && outcomeOf(status) !== outcomeOf(toldStatus);
+  return isKnown && ageOf(closedAt, now) < CORRECTED_MS;
 }
 
 /**

@@ -15,7 +15,7 @@ import { eventId, type GovernanceEvent } from "./events.js";
 import { createPendingChecks } from "./pending.js";
 import type { ReadFindings, RequestDeps } from "./requests.js";
 import { createStageChecks } from "./stages.js";
-import { compare, firstSeen, isCorrected, keyOf } from "./tracking.js";
+import { compare, firstSeen, isCorrected, keyOf, withTold } from "./tracking.js";
 
 /** Id of the time of the last complete read. */
 export const PROGRESS = "governance";
@@ -118,7 +118,7 @@ export function createGovernanceWatch({
   let hasWaited = false;
   /** True if the last read list was empty, and no request was tracked. */
   let wasEmpty = false;
-  /** True if the last read list had the same rows on its first two pages. */
+  /** True if a page of the last read list was the same as the one before. */
   let hadOnlyPage = false;
 
   /** True if every open request is among the rows. */
@@ -143,13 +143,14 @@ export function createGovernanceWatch({
    * Compares rows with the tracked requests.
    * @param lastAt time of the last complete read; `undefined` if there was none
    * @param awaitedSince before a complete read, the time since which somebody has waited for new requests, epoch ms
+   * @param wasPartial true if no read so far showed more than the beginning of the list
    * @param told number of new requests of this read that have already been announced
    */
   const compareAll = async (
     rows: readonly VoteRequestListItem[],
     whole: boolean,
     lastAt: number | undefined,
-    { told = 0, awaitedSince = Number.POSITIVE_INFINITY } = {},
+    { told = 0, awaitedSince = Number.POSITIVE_INFINITY, wasPartial = false } = {},
   ): Promise<ReadFindings> => {
     const knownRequests = await requests.all();
     const learntRequests = new Map<string, TrackedVoteRequest>();
@@ -166,8 +167,8 @@ export function createGovernanceWatch({
         const isOld =
           lastAt === undefined
             ? (row.createdAt ?? 0) <= awaitedSince
-            : // An answer without any request may have been wrong.
-              knownRequests.size === 0 && (row.createdAt ?? lastAt) < lastAt - MISSED_MS;
+            : // An answer without any request, or with the same page twice, may have been wrong.
+              (knownRequests.size === 0 || wasPartial) && (row.createdAt ?? lastAt) < lastAt - MISSED_MS;
         const firstRequest = firstSeen(row, now(), isOld);
         if (!firstRequest) continue;
         const isOpenNow = firstRequest.phase === "open";
@@ -189,7 +190,8 @@ export function createGovernanceWatch({
       const decided = decide(compared, voters, whole);
       // Earlier versions did not store the opening time.
       const isUndated = knownRequest.openedAt === undefined && row.createdAt !== null;
-      const nextRequest = isUndated ? { ...decided.next, openedAt: row.createdAt } : decided.next;
+      const dated = isUndated ? { ...decided.next, openedAt: row.createdAt } : decided.next;
+      const nextRequest = withTold(knownRequest, dated);
       if (nextRequest !== knownRequest && JSON.stringify(nextRequest) !== JSON.stringify(knownRequest))
         learntRequests.set(key, closed ? { ...nextRequest, ...closedNow } : nextRequest);
       if (changedFrom)
@@ -201,9 +203,10 @@ export function createGovernanceWatch({
           to: nextRequest.terms,
         });
       if (closed) events.push({ kind: "closed", key, status: nextRequest.status });
-      else if (whole && isCorrected(knownRequest, nextRequest, now()))
+      else if (whole && isCorrected(knownRequest, nextRequest, now())) {
+        learntRequests.set(key, { ...nextRequest, toldStatus: nextRequest.status });
         events.push({ kind: "closed", key, status: nextRequest.status, isCorrection: true });
-      else if (decided.news && !isLost(nextRequest)) events.push({ key, ...decided.news });
+      } else if (decided.news && !isLost(nextRequest)) events.push({ key, ...decided.news });
     }
     return { learnt: learntRequests, events: toDigest(events, lastAt ?? null, told) };
   };
@@ -250,7 +253,10 @@ export function createGovernanceWatch({
     let toldCount = 0;
     if (lastRead && !afterGap && (await hasUnknown(firstPage.data.content))) {
       // New requests are on the first page, so announce them before reading the rest.
-      const firstFindings = await compareAll(firstPage.data.content, false, lastRead.completeAt);
+      const wasPartial = lastRead.isPartial === true;
+      const firstFindings = await compareAll(firstPage.data.content, false, lastRead.completeAt, {
+        wasPartial,
+      });
       toldCount = firstFindings.events.filter(isNew).length;
       yield* settle(firstFindings);
     }
@@ -261,11 +267,14 @@ export function createGovernanceWatch({
     const starts = lastRead ? [] : (await subscribers.subscriptions()).map(({ since }) => since || Infinity);
     const allFindings = await compareAll(rows, done, lastRead?.completeAt, {
       told: toldCount,
+      wasPartial: lastRead?.isPartial === true,
       awaitedSince: starts.reduce((first, each) => Math.min(first, each), Number.POSITIVE_INFINITY),
     });
     // The list is as old as its first page. Requests that opened while it was read may be missing.
     const completeAt = firstPage.fetchedAt;
-    yield* settle(allFindings, done ? [readTimes.put(PROGRESS, { completeAt })] : []);
+    const isPartial = !whole && (!lastRead || lastRead.isPartial === true);
+    const read = { completeAt, ...(isPartial && { isPartial }) };
+    yield* settle(allFindings, done ? [readTimes.put(PROGRESS, read)] : []);
     if (whole) {
       wholeAt = now();
       countedRequests = totalElements;

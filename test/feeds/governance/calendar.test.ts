@@ -278,6 +278,32 @@ describe("a calendar's own requests", () => {
     await discord.close();
   });
 
+  it("move an event although the server gets no new ones", async () => {
+    const { discord, keep, made, state, reread } = await startCalendar();
+    const guildId = discord.guild.id;
+    const subscribers = new Set([guildId]);
+    await keep(subscribers);
+    const requests = createTrackedVoteRequests(state);
+    const endsAt = Date.now() + 2 * DAY;
+    const refused = {
+      guildId,
+      key: "b",
+      name: "b",
+      endsAt: 1,
+      notBefore: Date.now() + HOUR,
+      refusal: "full",
+    } as const;
+    await state.commit([
+      requests.put("a", tracked({ phase: "open" }, { voteBefore: endsAt })),
+      requests.put("b", tracked({ phase: "open" }, { voteBefore: endsAt + DAY })),
+      state.open(calendarEvents).put(`${guildId}/b`, refused),
+    ]);
+    reread();
+    await keep(subscribers);
+    expect(made(guildId).map((event) => Date.parse(event.scheduled_end_time))).toEqual([endsAt]);
+    await discord.close();
+  });
+
   it("leave an event alone that a person has cancelled", async () => {
     const { discord, keep, made, state, reread } = await startCalendar();
     const subscribers = new Set([discord.guild.id]);

@@ -96,6 +96,40 @@ it("announces what is new on the only page of an explorer that ignores page numb
   );
 });
 
+it("does not announce what was behind the only page, once the explorer shows it", async () => {
+  let onlyPage: unknown;
+  let ignoresPages = true;
+  harness = await startHarness({
+    explorer: {
+      size: { ...SMALL, voteRequests: 130 },
+      mood(answer, path, { page }) {
+        if (!path.endsWith("/vote-requests")) return answer;
+        if (Number(page) === 0) onlyPage = answer;
+        return ignoresPages ? onlyPage : answer;
+      },
+    },
+    env: ({ channels }) => ({
+      GOVERNANCE_CHANNEL_ID: channels.governance.id,
+      GOVERNANCE_POLL_SECONDS: "1",
+    }),
+  });
+  const { world, channels } = harness.discord;
+  const { ledger, requests } = harness.explorer;
+  // Open requests that the first page does not show.
+  const open = ledger.voteRequests.splice(0, 5);
+  ledger.voteRequests.push(...open);
+  const polls = () => requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
+  const until = (count: number) => {
+    const before = polls();
+    return world.until(() => polls() > before + count, "polls");
+  };
+  await until(10);
+  ignoresPages = false;
+  harness.pass(11 * 60_000);
+  await until(6);
+  expect(world.read(channels.governance)).toEqual([]);
+});
+
 it("announces what opened after a subscription that was made before the explorer answered for the first time", async () => {
   harness = await makeStack({
     explorer: { size: SMALL, lively: false },
