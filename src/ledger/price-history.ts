@@ -25,6 +25,10 @@ export const readSamples = async (state: State): Promise<readonly PriceSample[]>
 /** Maximum age of a price according to the explorer, in ms. Older prices are not stored, which leaves a gap. */
 const STUCK_MS = 30 * MINUTE;
 
+/** True if the explorer has had no newer price for so long that it is no current one. False if it gives no time. */
+export const isStuck = (updateTimestamp: number | null, fetchedAt: number): boolean =>
+  updateTimestamp !== null && fetchedAt - updateTimestamp > STUCK_MS;
+
 /** Creates the price history. It is read from the state at most once a minute. If that fails, the previous samples are used. */
 export const createPriceHistory = (state: State, log: Pick<Log, "warn">, now = Date.now): PriceHistory => ({
   samples: inMemory(
@@ -40,7 +44,7 @@ export async function samplePrice(explorer: Explorer, state: State, now = Date.n
   const { price, updateTimestamp } = data;
   // Zero means that there is no price (docs/ledger.md).
   if (problem || !(Number(price) > 0) || price === null) return;
-  if (updateTimestamp !== null && fetchedAt - updateTimestamp > STUCK_MS) return;
+  if (isStuck(updateTimestamp, fetchedAt)) return;
   if (!isTimely(fetchedAt, now())) return;
   const previousSamples = await readSamples(state);
   // If the stored and the explorer's times are both ahead, the machine's clock is behind, as at a start before it is set.

@@ -1,11 +1,14 @@
 import { ifAnswered } from "../explorer/errors.js";
 import type { Explorer } from "../explorer/service.js";
 import { worth } from "../ledger/amounts.js";
+import { isStuck } from "../ledger/price-history.js";
 import { aboutUsd, type Markdown, md } from "../text/markdown.js";
 
-/** Returns the current price of one CC in USD; null if it is unknown. */
-export const currentPrice = async (explorer: Explorer): Promise<string | null> =>
-  (await ifAnswered(explorer.price({})))?.data.price ?? null;
+/** Returns the current price of one CC in USD; null if it is unknown or too old. */
+export async function currentPrice(explorer: Explorer): Promise<string | null> {
+  const reading = await ifAnswered(explorer.price({}));
+  return reading && !isStuck(reading.data.updateTimestamp, reading.fetchedAt) ? reading.data.price : null;
+}
 
 /** Returns the approximate value of an amount in USD; empty if it is unknown. */
 export function usdOf(amount: string | null, price: string | null): Markdown | false {

@@ -167,4 +167,14 @@ describe("a card", () => {
     }, "the row of the list");
     expect(text).toMatch(/opened <t:\d+:f>/);
   });
+
+  it("calls no price current that has not changed for hours", async () => {
+    const { ledger } = harness.explorer;
+    ledger.priceAt = harness.now() - 3 * 3_600_000;
+    harness.pass(6 * 60_000);
+    const party = ledger.validators[2]?.party.id ?? "";
+    await expect
+      .poll(async () => textOf(await driver().ask(somebody(), "/party show", { party })))
+      .not.toContain("at the current price");
+  });
 });
