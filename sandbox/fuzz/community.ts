@@ -151,6 +151,9 @@ export function createCommunity(
         driver.type(owner, "/subscribe price", { channel: places[0]?.id ?? "", ...price() }),
       ),
     () => Array.from({ length: TOGETHER }, () => driver.type(somebody(), "/watch list")),
+    () => Array.from({ length: TOGETHER }, () => type(watches)),
+    // Most of them have nothing to forget.
+    () => Array.from({ length: TOGETHER / 3 }, () => driver.type(somebody(), "/watch forget")),
     openDialog,
     submit,
   ];

@@ -242,7 +242,12 @@ export async function fuzz({
   const play = createPlay(discord, explorer, random);
   const spoilDiscord = createDiscordFaults(discord, createRandom(seed + 3));
   // A key may not be allowed to use every endpoint.
-  for (const path of seed % 4 < 2 ? [] : [random.pick(ENDPOINTS), random.pick(ENDPOINTS)])
+  const restricted = [
+    random.pick(ENDPOINTS),
+    random.pick(ENDPOINTS),
+    ...(seed % 4 === 3 ? [/dashboard$/] : []),
+  ];
+  for (const path of seed % 4 < 2 ? [] : restricted)
     explorer.injectFault({ kind: "status", status: 403 }, { path });
   let waiting: {
     readonly interaction: Interaction;
