@@ -50,6 +50,22 @@ const refuse = (status: number): never => {
 
 const LIES: readonly Lie[] = [
   {
+    about: "tallies that contradict the dashboard",
+    mood: at("/governance/vote-requests", (answer) =>
+      eachRow(answer, (row) => ({ ...row, abstainCount: 0 })),
+    ),
+    said: ["governance/vote-requests", "the dashboard counts 13 super validators"],
+  },
+  {
+    about: "the details of another vote request",
+    mood: at("/governance/vote-requests/:id/details", (answer: Row) => ({
+      ...answer,
+      contractId: `00${"e".repeat(130)}`,
+      trackingCid: `00${"e".repeat(130)}`,
+    })),
+    said: ["governance/vote-requests/{id}/details", "answers with the id of something else"],
+  },
+  {
     about: "a new field",
     mood: at("/dashboard", (answer: Row) => ({ ...answer, totalBurned: 12 })),
     said: ["dashboard", "$.totalBurned", "new field (integer)"],
@@ -197,6 +213,13 @@ const LIES: readonly Lie[] = [
     about: "times before the ledger existed",
     mood: at("/parties/top", (answer) => eachRow(answer, (row) => ({ ...row, firstSeen: -5 }))),
     said: ["parties/top", "$.content[*].firstSeen", "no time between 2020 and 2100"],
+  },
+  {
+    about: "votes that belong to no listed request",
+    mood: at("/governance/vote-requests/votes", (answer) =>
+      eachRow(answer, (row) => ({ ...row, trackingCid: `00${"f".repeat(130)}` })),
+    ),
+    said: ["governance/vote-requests/votes", "no vote belongs to a listed vote request"],
   },
 ];
 

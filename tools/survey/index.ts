@@ -3,6 +3,7 @@ import { SIGN } from "../../src/doctor/finding.js";
 import { differencesIn } from "../../src/explorer/differences.js";
 import { type EndpointName, endpointNames } from "../../src/explorer/endpoints.js";
 import { unknownWordsIn } from "../../src/ledger/known-words.js";
+import { agreementOf } from "./agreement.js";
 import { createAnonymizer } from "./anonymous.js";
 import { createAsk, type Exchange, isAnswered, pathOf } from "./ask.js";
 import { isGrave, meaningOf, SEEN_IN, wordsOf } from "./meaning.js";
@@ -95,6 +96,7 @@ export async function checkEndpoints(
   );
   const walked: Observation[] = [];
   for await (const observation of walk({ ask, tokenId })) walked.push(observation);
+  walked.push(...agreementOf(exchanges));
   const observations = endpointNames.flatMap((endpoint) => {
     const own = walked.filter((each) => each.endpoint === endpoint);
     const isSaid = own.some(({ detail }) => detail.startsWith("not asked"));
