@@ -110,9 +110,28 @@ async function measure(people: number, watchesEach: number) {
   await beside(discord.world.until(() => edits() >= people, "every edit", 10 * MINUTE));
   const editMs = longestBlock();
   const memoryMb = memoryOf(place.bot());
+  const validatorId = validators.at(-1)?.party.id ?? "";
+  await Promise.all(
+    channels.slice(0, 50).map(({ user }) =>
+      discord.driver.ask({ user, channel: discord.channels.general }, "/watch validator", {
+        validator: validatorId,
+      }),
+    ),
+  );
+  const watchMs = longestBlock();
+  await Promise.all(
+    channels
+      .slice(0, 20)
+      .map(({ user }) => discord.driver.ask({ user, channel: discord.channels.general }, "/watch forget")),
+  );
+  const forgetMs = longestBlock();
   await place.close();
   const priceRatio = percentile(answers, 0.99) / idlePrice;
-  return { idleMs, listMs, alertMs, editMs, priceRatio, memory: memoryMb / memoryBefore };
+  return {
+    blocks: [idleMs, listMs, alertMs, editMs, watchMs, forgetMs],
+    priceRatio,
+    memory: memoryMb / memoryBefore,
+  };
 }
 
 /** Measures lists of subscriptions while there are this many. */
@@ -170,11 +189,11 @@ async function measureLists(subscriptions: number) {
 /** Prints the longest turns of the event loop while many private alerts change together. */
 export async function watches(): Promise<void> {
   console.log(
-    "\n| people | watches each | longest turn of a poll, ms | while fifty open `/watch list`, ms | while all are alerted, ms | while all alerts end, ms | `/price` p99 meanwhile ÷ idle | memory after ÷ before |\n| --- | --- | --- | --- | --- | --- | --- | --- |",
+    "\n| people | watches each | longest turn of a poll, ms | while fifty open `/watch list`, ms | while all are alerted, ms | while all alerts end, ms | while fifty start a watch, ms | while twenty type `/watch forget`, ms | `/price` p99 during the alerts ÷ idle | memory after ÷ before |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
   );
   for (const [people, watchesEach] of CROWDS) {
-    const { idleMs, listMs, alertMs, editMs, priceRatio, memory } = await measure(people, watchesEach);
-    const columns = [idleMs, listMs, alertMs, editMs].map((each) => each.toFixed(0));
+    const { blocks, priceRatio, memory } = await measure(people, watchesEach);
+    const columns = blocks.map((each) => each.toFixed(0));
     console.log(
       `| ${people} | ${watchesEach} | ${columns.join(" | ")} | ${priceRatio.toFixed(2)} | ${memory.toFixed(2)} |`,
     );

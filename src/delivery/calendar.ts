@@ -89,13 +89,13 @@ export interface CalendarSource {
 
 type CalendarDeps = Pick<FeedDeps, "rest" | "pacer" | "state" | "lease" | "log" | "now">;
 
-/** What one server's calendar should contain. */
+/** The events that one server's calendar should contain. */
 interface ServerCalendar {
   readonly events: readonly WantedEvent[];
   readonly openKeys: ReadonlySet<string>;
   /** Keys of open subjects beyond the maximum, whose deadlines are later than those of all events. */
   readonly laterKeys: ReadonlySet<string>;
-  /** False if nobody in the server wants events any more. */
+  /** False if no subscription in the server asks for events. */
   readonly isWanted: boolean;
 }
 
@@ -279,7 +279,7 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
     for (const each of isWanted ? events : []) {
       const id = calendarId(guildId, each.key);
       const event = own.get(id);
-      // One refused event stands for all that the server does not have yet.
+      // The other new events of the server would be refused, too.
       if (isRefused && event?.eventId === undefined) continue;
       if (isWaiting(id) || !isDue(each, event, now())) continue;
       if (!mayChange()) return;

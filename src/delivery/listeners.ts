@@ -28,7 +28,7 @@ export function createListeners({
   janitor,
   now,
 }: Pick<DeliveryContext, "rest" | "subscriptions" | "janitor" | "now">) {
-  /** Removes the channels of servers that the bot left long ago. If somebody has invited it again, they stay paused. */
+  /** Removes the channels of servers that the bot left long ago. If it was invited again, they stay paused. */
   const removeAbandoned = async (guilds: ReadonlyMap<string, string | null>) => {
     const byGuild = new Map<string | null, string[]>();
     for (const [channelId, guildId] of guilds) addTo(byGuild, guildId, channelId);

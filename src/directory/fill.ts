@@ -268,7 +268,7 @@ export function createDirectoryFiller({
       const listedRows = await source
         .read(explorer, () => ended.aborted, names, directory.entries(kind))
         .catch((error: unknown): Awaited<ReturnType<Source>> => {
-          // A list that the key may not use has no names, so that nobody waits for them.
+          // A list that the key may not use has no names to wait for.
           if (!(error instanceof ExplorerError) || error.problem !== "withheld") throw error;
           return { whole: true, entries: [], fetchedAt: now() };
         });

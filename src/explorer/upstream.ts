@@ -79,7 +79,7 @@ export interface UpstreamRequest {
 type Asked = Pick<UpstreamRequest, "endpoint" | "path" | "query" | "isAlwaysThere">;
 
 const DASHBOARD: Asked = { endpoint: "dashboard", path: "dashboard", query: {}, isAlwaysThere: true };
-/** What a bot needs most, asked before a key counts as refused. */
+/** The endpoints that a bot needs most. They are asked before a key counts as refused. */
 const NEEDED: readonly Asked[] = [
   DASHBOARD,
   { endpoint: "validators", path: "validators", query: { page: 0, size: 1 }, isAlwaysThere: true },

@@ -56,7 +56,7 @@ export function roundInterval(gaps: readonly number[]): number {
 /** Number of intervals without a new round after which it is late. The bot sees a round up to a quarter of an interval late. */
 const LATE_INTERVALS = 1.3;
 
-/** True if the next round is late, so that the network may be about to stand still. False if the rounds are unknown. */
+/** True if the next round is late, which may be the beginning of a standstill. False if the rounds are unknown. */
 export const isRoundLate = (known: Pick<Rounds, "since" | "gaps"> | undefined, now: number): boolean =>
   known !== undefined && now - known.since > LATE_INTERVALS * roundInterval(known.gaps);
 

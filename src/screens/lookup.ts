@@ -114,7 +114,7 @@ async function firstThatIs(all: readonly Guess[], context: ScreenContext): Promi
 
 type LookupNames = Pick<Names, "voteRequest">;
 
-interface Sources {
+interface LookupSources {
   readonly directory: Directory;
   readonly names: LookupNames;
 }
@@ -161,7 +161,7 @@ const SHOWN_MATCHES = 5;
 const MARKED = /^(.+) \([^()]+(?:\([^()]*\))?\)$/;
 
 /** Returns exact matches by name, as it is or as lists show it, or else similar ones. */
-function matchesFor({ directory, names }: Sources, kinds: readonly Kind[], text: string) {
+function matchesFor({ directory, names }: LookupSources, kinds: readonly Kind[], text: string) {
   const bareName = MARKED.exec(text.trim())?.[1];
   const namesakes = bareName === undefined ? [] : directory.named(kinds, bareName);
   const isMarked = (match: Match) => folded(nameIn(match, names) ?? "") === folded(text.trim());
@@ -200,7 +200,7 @@ const whichOne = (
 });
 
 /** Opens a screen by a name: directly if one thing matches, or with a menu if several do. */
-function byName(text: string, of: LookupTarget, sources: Sources): View | Detour {
+function byName(text: string, of: LookupTarget, sources: LookupSources): View | Detour {
   const { directory, names } = sources;
   const [what, kinds] = NAMED[of];
   const { exact, matches } = matchesFor(sources, kinds, text);

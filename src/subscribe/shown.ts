@@ -6,7 +6,7 @@ import { present } from "../util/present.js";
 import type { OwnedSubscription } from "./editor.js";
 
 /**
- * Returns why a subscription sends nothing now, in a few words. `undefined` if it sends.
+ * Returns why a subscription sends no messages now, in a few words. `undefined` if it sends.
  * @param health the health of its channel
  */
 export function restWords(

@@ -135,7 +135,7 @@ const voterWatch: WatchChoice = {
 };
 
 /** Subscriptions to vote requests. */
-/** What to do if Discord refuses server events. */
+/** Advice for when Discord refuses server events. */
 const REFUSAL_WORDS = {
   permission: md`Discord refuses server events. Give me **Create Events** in this server, and they appear within ten minutes.`,
   full: md`Discord refuses more server events, because this server has as many as it may. Delete some, and they appear within an hour.`,

@@ -44,7 +44,7 @@ export function createTrackedVoteRequests(
   };
 }
 
-/** What the checks of tracked vote requests work with. */
+/** Dependencies of the checks of tracked vote requests. */
 export interface RequestDeps {
   /** Returns fresh readings only. */
   readonly explorer: Explorer;

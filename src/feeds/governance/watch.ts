@@ -236,7 +236,7 @@ export function createGovernanceWatch({
     const isEmpty = complete && rows.length === 0 && totalElements === 0 && knownRequests.size === 0;
     const isWholeList = complete && (rows.length > 0 || (isEmpty && wasEmpty));
     wasEmpty = isEmpty;
-    // An explorer that ignores the page number shows nothing else, so that its only page is the baseline.
+    // An explorer that ignores the page number has only this page, which is then the baseline.
     const isOnlyPage = repeats && hadOnlyPage && rows.length > 0;
     hadOnlyPage = repeats;
     return { rows, whole: isWholeList, done: isWholeList || isOnlyPage || isEnough(rows), totalElements };
@@ -261,7 +261,7 @@ export function createGovernanceWatch({
       yield* settle(firstFindings);
     }
     const { rows, whole, done, totalElements } = await readList(firstPage, afterGap || !lastRead);
-    // Without a baseline nothing can be announced, which must not look as if all were well.
+    // No request is announced before there is a baseline, so the poll must not look successful.
     if (!lastRead && !done) return "failed";
     // A subscription from the environment does not say since when there is one.
     const starts = lastRead ? [] : (await subscribers.subscriptions()).map(({ since }) => since || Infinity);
