@@ -194,7 +194,7 @@ const RARE: readonly string[] = [
   "The number of active validators is unknown.",
   "The only … that matches “…”.",
   "These documents were set aside and count as missing. An expo",
-  "They opened since I last checked.",
+  "They opened before I could check for the first time.",
   "They reported … before, and that may have changed. You won't",
   "You won't get silence alerts until I know how often they rep",
   "This validator exists, but the explorer has no details right",

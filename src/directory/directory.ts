@@ -29,6 +29,9 @@ export interface Match {
 export interface Directory {
   /** Returns the time when the list of a kind was read, epoch ms. `undefined` if it has never been read. */
   readAt(kind: Kind): number | undefined;
+  /** Records that a kind's list was asked for, and has no names: it is empty, or the API key may not use it. */
+  noteNameless(kind: Kind): void;
+  isNameless(kind: Kind): boolean;
   /** Returns the time when a kind's entries were last updated, epoch ms. */
   changedAt(kind: Kind): number | undefined;
   /** Returns the time when an entry was last read, epoch ms. `undefined` if it has never been read. */
@@ -254,9 +257,12 @@ export function createDirectory(now = Date.now): Directory {
     return true;
   };
 
+  const nameless = new Set<Kind>();
   const directory: Directory = {
     onAdded: undefined,
     readAt: (kind) => listOf(kind).readAt,
+    noteNameless: (kind) => void nameless.add(kind),
+    isNameless: (kind) => nameless.has(kind),
     changedAt: (kind) => listOf(kind).changedAt,
     entries: (kind) => listOf(kind).entries,
     versions() {
@@ -336,8 +342,13 @@ export function createDirectory(now = Date.now): Directory {
 }
 
 /** True if a list of one of these kinds has not been read yet, so that the name of a thing may be missing. */
-export const isLoading = (directory: Pick<Directory, "readAt">, kinds: readonly Kind[]): boolean =>
-  kinds.some((kind) => kind !== "group" && directory.readAt(kind) === undefined);
+export const isLoading = (
+  directory: Pick<Directory, "readAt" | "isNameless">,
+  kinds: readonly Kind[],
+): boolean =>
+  kinds.some(
+    (kind) => kind !== "group" && directory.readAt(kind) === undefined && !directory.isNameless(kind),
+  );
 
 /** True if two entries were opened by the same requester in the same minute. */
 export const areTwins = (a: NamedEntry, b: NamedEntry): boolean =>

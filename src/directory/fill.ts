@@ -243,8 +243,7 @@ export function createDirectoryFiller({
   const keptAt = new Map<Kind, number>();
   let requests: readonly VoteRequestListItem[] = [];
   const isDue = (kind: Kind, everyMs: number) =>
-    (directory.entries(kind).length === 0 || ageOf(directory.readAt(kind) ?? 0, now()) >= everyMs) &&
-    ageOf(triedAt.get(kind) ?? 0, now()) >= RETRY_MS;
+    ageOf(directory.readAt(kind) ?? 0, now()) >= everyMs && ageOf(triedAt.get(kind) ?? 0, now()) >= RETRY_MS;
 
   /** Stores a kind's entries if they have changed since they were last stored. Tokens are stored one by one. */
   const storeNames = async (kind: Kind) => {
@@ -267,16 +266,17 @@ export function createDirectoryFiller({
       triedAt.set(kind, now());
       const listedRows = await source
         .read(explorer, () => ended.aborted, names, directory.entries(kind))
-        .catch((error: unknown): Awaited<ReturnType<Source>> => {
-          // A list that the key may not use has no names to wait for.
-          if (!(error instanceof ExplorerError) || error.problem !== "withheld") throw error;
-          return { whole: true, entries: [], fetchedAt: now() };
+        .catch((error: unknown) => {
+          if (error instanceof ExplorerError && error.problem === "withheld") return undefined;
+          throw error;
         });
+      if (!listedRows || (listedRows.whole && listedRows.entries.length === 0)) directory.noteNameless(kind);
+      if (!listedRows) continue;
       const { entries, whole, fetchedAt: readAt } = listedRows;
       if (ended.aborted) return;
       requests = listedRows.requests ?? requests;
-      // Ignore an incomplete list, and an empty one if there was another before: keep the known entries, and read it again soon.
-      if (!whole || (entries.length === 0 && directory.readAt(kind) !== undefined)) continue;
+      // Ignore an empty or incomplete list: keep the known entries, and read the list again soon.
+      if (!whole || entries.length === 0) continue;
       await directory.replace(kind, entries, readAt);
       const reportedAt = kind === "validator" ? entries.flatMap(({ seenAt }) => seenAt ?? []) : [];
       await state.commit([

@@ -7,7 +7,10 @@ import { aboutUsd, type Markdown, md } from "../text/markdown.js";
 /** Returns the current price of one CC in USD; null if it is unknown or too old. */
 export async function currentPrice(explorer: Explorer): Promise<string | null> {
   const reading = await ifAnswered(explorer.price({}));
-  return reading && !isStuck(reading.data.updateTimestamp, reading.fetchedAt) ? reading.data.price : null;
+  if (!reading) return null;
+  const { data, fetchedAt } = reading;
+  // A cached answer may be a day old while the explorer fails.
+  return isStuck(data.updateTimestamp, fetchedAt) || isStuck(fetchedAt, Date.now()) ? null : data.price;
 }
 
 /** Returns the approximate value of an amount in USD; empty if it is unknown. */

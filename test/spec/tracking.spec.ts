@@ -14,7 +14,7 @@ import {
   withTracked,
 } from "../../src/feeds/governance/tracking.js";
 import { fromExplorer } from "../../src/ledger/vote-requests.js";
-import { DAY } from "../../src/util/units.js";
+import { DAY, HOUR } from "../../src/util/units.js";
 import { NOW, row, tracked } from "./vote-requests.js";
 
 describe("firstSeen", () => {
@@ -209,19 +209,25 @@ describe("compare", () => {
     ],
     ["an outcome that was unknown", null, "Rejected", { endUnconfirmed: true }, false],
   ] as const)(
-    "corrects what was told once two reads agree: %s, %s and then %s",
+    "corrects what was told once it has lasted for an hour: %s, %s and then %s",
     (_, before, after, given, expected) => {
       const told = tracked({ phase: "closed", closedAt: NOW - DAY, status: before, ...given });
-      const read = (known: TrackedVoteRequest, status: string | null) =>
-        withTold(known, compare(known, row({ status }), true, NOW).next);
-      const [once, twice] = [read(told, after), read(read(told, after), after)];
-      expect(isCorrected(told, once, NOW)).toBe(false);
-      expect(isCorrected(once, twice, NOW)).toBe(expected);
-      // A single answer that is taken back was no correction.
-      const back = read(once, before);
-      expect(isCorrected(back, read(back, before), NOW)).toBe(false);
+      const read = (known: TrackedVoteRequest, status: string | null, at: number) =>
+        withTold(known, compare(known, row({ status }), true, at).next, at);
+      const once = read(told, after, NOW);
+      expect(isCorrected(once, NOW)).toBe(false);
+      expect(isCorrected(read(once, after, NOW + HOUR), NOW + HOUR)).toBe(expected);
+      // An answer that is taken back was no correction, and one that comes again has to last.
+      const back = read(once, before, NOW + HOUR / 2);
+      expect(isCorrected(read(back, before, NOW + 2 * HOUR), NOW + 2 * HOUR)).toBe(false);
+      expect(isCorrected(read(back, after, NOW + HOUR), NOW + HOUR)).toBe(false);
     },
   );
+
+  it("does not take the first page alone for another outcome", () => {
+    const told = tracked({ phase: "closed", closedAt: NOW - DAY, status: "Accepted" });
+    expect(compare(told, row({ status: "Rejected" }), false, NOW).next.status).toBe("Accepted");
+  });
 
   it("accepts an ending even from a stale version", () => {
     const was = tracked({ contractIds: ["c1", "c2"] });

@@ -7,6 +7,7 @@ import type { Observation } from "./observation.js";
 
 /** Number of rows from which something follows if all of them disagree. */
 const MIN_ROWS = 5;
+const MIN_REQUESTS = 2;
 
 /** Compares the answers about governance with each other. Each may be as documented, and still not fit the others. */
 export const agreementOf = (exchanges: readonly Exchange[], now = Date.now()): readonly Observation[] => {
@@ -18,7 +19,7 @@ export const agreementOf = (exchanges: readonly Exchange[], now = Date.now()): r
   return [
     ...foreignVotes(answered, requests),
     ...otherTally(toCount(toRecord(dashboard?.json)?.totalSuperValidators), requests, now),
-    ...answered.flatMap(otherThing),
+    ...answered.flatMap((each) => otherThing(each, requests)),
   ];
 };
 
@@ -52,11 +53,11 @@ function otherTally(superValidators: number | null, requests: VoteRequests, now:
     );
   // A super validator may have joined since a request was opened.
   const isLike = (total: number) => superValidators !== null && Math.abs(total - superValidators) <= 1;
-  if (superValidators === null || totals.length === 0 || totals.some(isLike)) return [];
+  if (superValidators === null || totals.length < MIN_REQUESTS || totals.some(isLike)) return [];
   return [
     {
       endpoint: "voteRequests",
-      result: "fail",
+      result: "warn",
       path: "$.content[*].abstainCount",
       detail: `yes, no and abstain are ${totals[0]} together, and the dashboard counts ${superValidators} super validators`,
       meaning: "How many votes are needed, and when enough are in, may be wrong.",
@@ -65,7 +66,7 @@ function otherTally(superValidators: number | null, requests: VoteRequests, now:
 }
 
 /** Compares the id in an answer with the one that was asked for. */
-function otherThing({ endpoint, address, json }: Exchange): Observation[] {
+function otherThing({ endpoint, address, json }: Exchange, requests: VoteRequests): Observation[] {
   if (endpoint !== "voteRequest" && endpoint !== "validator" && endpoint !== "party") return [];
   const asked = decodeURIComponent(
     address
@@ -73,8 +74,13 @@ function otherThing({ endpoint, address, json }: Exchange): Observation[] {
       ?.split("/")
       .find((part) => part.length > 40) ?? "",
   );
+  // A vote gives a request another contract id, and its tracking id stays.
+  const listed = requests.find(
+    ({ contractId, trackingCid }) => asked === contractId || asked === trackingCid,
+  );
+  const wanted = [asked, listed?.contractId, listed?.trackingCid];
   const own = idsIn(endpoint, json);
-  if (own.length === 0 || own.includes(asked)) return [];
+  if (asked === "" || own.length === 0 || own.some((id) => wanted.includes(id))) return [];
   return [
     {
       endpoint,

@@ -77,6 +77,8 @@ const trackedVoteRequest = z.object({
   hasExpired: z.boolean().exactOptional(),
   /** The outcome that was announced, if the explorer has stated another one since. */
   toldStatus: z.string().nullable().exactOptional(),
+  /** Time since which the explorer states the current outcome instead, epoch ms. */
+  restatedAt: timestampSchema.exactOptional(),
   /** True if it was announced as overdue, or was overdue when first seen. */
   toldOverdue: z.boolean().exactOptional(),
   /** The decisions that were announced, or had been made when first seen. Missing if it was never checked. */

@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { voteRequestListItem } from "../../explorer/schema/governance.js";
-import { statusGroup } from "../../ledger/vote-rules.js";
 import { timestampSchema } from "../../storage/timestamp.js";
 import type { GovernanceTopic } from "./topics.js";
 
@@ -79,8 +78,8 @@ const governanceEventSchema = z.discriminatedUnion("kind", [
     kind: z.literal("closed"),
     key: z.string(),
     status: z.string().nullable(),
-    /** True if another outcome was announced before. */
-    isCorrection: z.boolean().optional(),
+    /** Set if another outcome was announced before: since when the explorer states this one, epoch ms. */
+    correctedAt: timestampSchema.optional(),
   }),
 ]);
 
@@ -139,7 +138,7 @@ export function eventId(event: GovernanceEvent): string {
     case "opened":
       return openingOf(event.key);
     case "closed":
-      return event.isCorrection ? `${event.key}:closed:${statusGroup(event.status)}` : `${event.key}:closed`;
+      return [event.key, "closed", event.correctedAt].filter((part) => part !== undefined).join(":");
     case "missed":
     case "overdue":
       return `${event.key}:${event.kind}`;

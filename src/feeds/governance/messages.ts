@@ -121,7 +121,7 @@ function openedWords(openedAt: readonly (number | null)[], since: number | null)
   if (Number.isFinite(earliest) && since !== null && earliest < since)
     return md`The first of them opened ${timestamp(earliest, "f")}. The explorer didn't list them before.`;
   return since === null
-    ? md`They opened since I last checked.`
+    ? md`They opened before I could check for the first time.`
     : md`They opened after ${timestamp(since, "f")}, when I last checked.`;
 }
 

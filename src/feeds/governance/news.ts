@@ -149,7 +149,7 @@ export function createNews(names: Names, now: () => number) {
         const ended = { status: event.status, known: outcomeKnown(event.status) };
         const ending = endingNews(ended, request, title);
         return {
-          notification: event.isCorrection ? md`✏️ Corrected outcome: ${ending}` : ending,
+          notification: event.correctedAt !== undefined ? md`✏️ Corrected outcome: ${ending}` : ending,
           tone: ended.known ? statusTone(event.status) : "warning",
           body: [...endingNote(ended), ...tally],
         };

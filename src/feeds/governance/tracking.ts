@@ -14,7 +14,7 @@ import {
   type Tally,
 } from "../../ledger/vote-rules.js";
 import { ageOf } from "../../util/clock.js";
-import { DAY } from "../../util/units.js";
+import { DAY, HOUR } from "../../util/units.js";
 import type { TrackedVoteRequest } from "./collections.js";
 
 /** Fields whose changes are announced. */
@@ -148,25 +148,33 @@ function restate(known: TrackedVoteRequest, row: VoteRequestListItem): TrackedVo
 
 /** Time after its end within which another outcome of a request is announced, in ms. Later, the explorer may only use other words. */
 const CORRECTED_MS = 7 * DAY;
+/** Time for which the explorer must state another outcome, in ms, because two servers of it may differ for a while. */
+const CONFIRMED_MS = HOUR;
 
 const outcomeOf = (status: string | null) =>
   statusGroup(status) === "implemented" ? "accepted" : statusGroup(status);
 
-/** Remembers the outcome that was announced, if the explorer states another one. */
-export function withTold(known: TrackedVoteRequest, next: TrackedVoteRequest): TrackedVoteRequest {
-  const isOther = known.phase === "closed" && !known.endUnconfirmed && next.status !== known.status;
-  return isOther && known.toldStatus === undefined ? { ...next, toldStatus: known.status } : next;
+/** Remembers the outcome that was announced, and since when the explorer states another one. */
+export function withTold(
+  known: TrackedVoteRequest,
+  next: TrackedVoteRequest,
+  now: number,
+): TrackedVoteRequest {
+  const isRestated = known.phase === "closed" && !known.endUnconfirmed && next.status !== known.status;
+  if (!isRestated) return next;
+  const toldStatus = known.toldStatus === undefined ? known.status : known.toldStatus;
+  return { ...next, toldStatus, restatedAt: now };
 }
 
 /**
- * True if two reads in a row state another outcome than the one that was announced. An accepted request that is carried out is
- * none.
+ * True if the explorer has stated another outcome for a while than the one that was announced. An accepted request that is carried
+ * out is none.
  */
-export function isCorrected(known: TrackedVoteRequest, next: TrackedVoteRequest, now: number): boolean {
-  const { toldStatus, closedAt, status } = known;
-  if (toldStatus === undefined || status !== next.status || closedAt === undefined) return false;
-  const isKnown = outcomeOf(status) !== "other" && outcomeOf(status) !== outcomeOf(toldStatus);
-  return isKnown && ageOf(closedAt, now) < CORRECTED_MS;
+export function isCorrected(next: TrackedVoteRequest, now: number): boolean {
+  const { toldStatus, closedAt, restatedAt, status } = next;
+  if (toldStatus === undefined || closedAt === undefined || restatedAt === undefined) return false;
+  const isOther = outcomeOf(status) !== "other" && outcomeOf(status) !== outcomeOf(toldStatus);
+  return isOther && ageOf(closedAt, now) < CORRECTED_MS && ageOf(restatedAt, now) >= CONFIRMED_MS;
 }
 
 /**
@@ -182,7 +190,8 @@ export function compare(
 ): RowDifference {
   const isClosed = isOver({ ...termsOf(row, known.terms), status: row.status }, now);
   if (isStale(known, row) && !isClosed) return { next: presentRequest(known), closed: false };
-  if (known.phase !== "open") return { next: restate(known, row), closed: false };
+  if (known.phase !== "open")
+    return { next: confirming ? restate(known, row) : presentRequest(known), closed: false };
 
   const { terms, unconfirmed, changedFrom, learnt } = compareTerms(known, row, confirming);
   const tally = {

@@ -1,9 +1,11 @@
-import { progress } from "../../delivery/collections.js";
+import { progress, type Subscription } from "../../delivery/collections.js";
+import { hasTopic } from "../../delivery/feed.js";
 import type { Findings, PollSteps, Subscribers } from "../../delivery/module.js";
 import { readPages } from "../../explorer/paging.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import type { Explorer } from "../../explorer/service.js";
 import { identityOf } from "../../ledger/vote-requests.js";
+import { isOver } from "../../ledger/vote-rules.js";
 import type { LeasedState } from "../../storage/lease.js";
 import type { Write } from "../../storage/store.js";
 import { ageOf, isTimely } from "../../util/clock.js";
@@ -15,6 +17,7 @@ import { eventId, type GovernanceEvent } from "./events.js";
 import { createPendingChecks } from "./pending.js";
 import type { ReadFindings, RequestDeps } from "./requests.js";
 import { createStageChecks } from "./stages.js";
+import { topics } from "./topics.js";
 import { compare, firstSeen, isCorrected, keyOf, withTold } from "./tracking.js";
 
 /** Id of the time of the last complete read. */
@@ -53,6 +56,10 @@ const isLost = ({ hasExpired, terms }: TrackedVoteRequest): boolean =>
   hasExpired === true && terms.targetEffectiveAt !== null;
 
 const isNew = (event: GovernanceEvent) => event.kind === "opened" || event.kind === "missed";
+
+/** Returns since when a subscription waits for new requests, epoch ms. One from the environment does not say. */
+const awaitedSinceBy = (each: Subscription): number =>
+  each.subject === null && hasTopic(each, { topics }, "new") ? each.since || Infinity : Infinity;
 
 /**
  * Combines new requests into one event if there are too many.
@@ -166,7 +173,7 @@ export function createGovernanceWatch({
       if (!knownRequest) {
         const isOld =
           lastAt === undefined
-            ? (row.createdAt ?? 0) <= awaitedSince
+            ? (row.createdAt ?? 0) <= awaitedSince || isOver(row, now())
             : // An answer without any request, or with the same page twice, may have been wrong.
               (knownRequests.size === 0 || wasPartial) && (row.createdAt ?? lastAt) < lastAt - MISSED_MS;
         const firstRequest = firstSeen(row, now(), isOld);
@@ -191,7 +198,7 @@ export function createGovernanceWatch({
       // Earlier versions did not store the opening time.
       const isUndated = knownRequest.openedAt === undefined && row.createdAt !== null;
       const dated = isUndated ? { ...decided.next, openedAt: row.createdAt } : decided.next;
-      const nextRequest = withTold(knownRequest, dated);
+      const nextRequest = withTold(knownRequest, dated, now());
       if (nextRequest !== knownRequest && JSON.stringify(nextRequest) !== JSON.stringify(knownRequest))
         learntRequests.set(key, closed ? { ...nextRequest, ...closedNow } : nextRequest);
       if (changedFrom)
@@ -203,9 +210,10 @@ export function createGovernanceWatch({
           to: nextRequest.terms,
         });
       if (closed) events.push({ kind: "closed", key, status: nextRequest.status });
-      else if (whole && isCorrected(knownRequest, nextRequest, now())) {
-        learntRequests.set(key, { ...nextRequest, toldStatus: nextRequest.status });
-        events.push({ kind: "closed", key, status: nextRequest.status, isCorrection: true });
+      else if (whole && isCorrected(nextRequest, now())) {
+        const { status, restatedAt: correctedAt = 0 } = nextRequest;
+        learntRequests.set(key, { ...nextRequest, toldStatus: status });
+        events.push({ kind: "closed", key, status, correctedAt });
       } else if (decided.news && !isLost(nextRequest)) events.push({ key, ...decided.news });
     }
     return { learnt: learntRequests, events: toDigest(events, lastAt ?? null, told) };
@@ -263,8 +271,7 @@ export function createGovernanceWatch({
     const { rows, whole, done, totalElements } = await readList(firstPage, afterGap || !lastRead);
     // No request is announced before there is a baseline, so the poll must not look successful.
     if (!lastRead && !done) return "failed";
-    // A subscription from the environment does not say since when there is one.
-    const starts = lastRead ? [] : (await subscribers.subscriptions()).map(({ since }) => since || Infinity);
+    const starts = lastRead ? [] : (await subscribers.subscriptions()).map(awaitedSinceBy);
     const allFindings = await compareAll(rows, done, lastRead?.completeAt, {
       told: toldCount,
       wasPartial: lastRead?.isPartial === true,

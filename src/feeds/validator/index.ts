@@ -176,8 +176,9 @@ const definition: FeedDefinition = {
 
   async standing({ explorer, directory, state, now }, subscription) {
     const members = membersOf(subscription.subject ?? "", directory);
-    const [validator = "", ...others] = members ?? [];
-    if (!members || others.length > 0) return groupStanding(members, directory, chosenAfter(subscription));
+    const [validator = ""] = members ?? [];
+    if (!members || isGroup(subscription.subject ?? ""))
+      return groupStanding(members, directory, chosenAfter(subscription));
     const detail = (await ifAnswered(explorer.validator({ validatorId: validator })))?.data;
     const interval = await readInterval(state, validator);
     const chosenMs = chosenAfter(subscription);
