@@ -23,6 +23,8 @@ export interface SubscribeServices extends Network {
 
 /** A person who uses a command or a button. */
 export interface Actor {
+  /** Id of their interaction. */
+  readonly id: string;
   readonly client: { readonly user: { readonly id: string } };
   readonly user: { readonly id: string };
 }

@@ -1,9 +1,9 @@
-import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { type MessagePayload, type Renderer, withoutPictures } from "../discord/message.js";
 import type { View } from "../screens/view.js";
 import type { State } from "../storage/state.js";
 import { md, withoutEscapes } from "../text/markdown.js";
+import { digest } from "../util/digest.js";
 import { deliveryId, requestedDrills, type Subscription } from "./collections.js";
 import type { Feed } from "./feed.js";
 
@@ -45,16 +45,18 @@ const marked = (view: View) => ({
 
 /**
  * Requests a drill. The process that sends announcements picks it up within a second or two.
+ * @param requestId id of the person's interaction. Two processes that handle it during an upgrade request one drill
  * @param viewFor returns the message with the mark in one of its links
  */
 export async function requestDrill(
   state: State,
   renderer: Renderer,
   { channelId, feed, subject }: Subscription,
+  requestId: string,
   viewFor: (mark: string) => Promise<View>,
   now = Date.now(),
 ): Promise<void> {
-  const id = randomUUID();
+  const id = digest(JSON.stringify([requestId, channelId, feed, subject]));
   const view = marked(await viewFor(renderer.mark(deliveryId(feed, drillEventId(id), channelId))));
   // Pictures can't be stored in the state.
   const payload = { ...withoutPictures(renderer.message(view)), files: [] };

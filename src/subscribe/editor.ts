@@ -166,9 +166,9 @@ export const answerDeps = (
   now: Date.now(),
 });
 
-/** Requests a drill of a subscription. @throws {PersonError} if it or its channel is paused */
+/** Requests a drill of a subscription. @param person an interaction of theirs @throws {PersonError} if it or its channel is paused */
 export async function drillSubscription(
-  person: { readonly user: { readonly id: string } },
+  person: { readonly id: string; readonly user: { readonly id: string } },
   { subscription, feed }: Pick<OwnedSubscription, "subscription" | "feed">,
   network: Network,
   pausedWords: string,
@@ -176,7 +176,7 @@ export async function drillSubscription(
   const { paused } = await network.subscriptions.health(subscription.channelId);
   if (paused || subscription.isPaused) throw new PersonError(pausedWords);
   const deps = answerDeps(person, network);
-  await requestDrill(network.state, network.renderer, subscription, (mark) =>
+  await requestDrill(network.state, network.renderer, subscription, person.id, (mark) =>
     feed.sample(deps, subscription, mark),
   );
 }

@@ -126,6 +126,12 @@ describe("the passing of time", () => {
     expect(fresh.next?.reminded).toEqual([]);
   });
 
+  it("still sends a reminder that an earlier version knew, and that came due during the upgrade", async () => {
+    const deadline = NOW + DAY - HOUR / 4;
+    const { next } = await check(tracked({ openedAt: NOW - 6 * DAY }, { voteBefore: deadline }));
+    expect(next?.reminded).toEqual([`${deadline}:${2 * DAY}`]);
+  });
+
   it("changes nothing for a closed request", async () => {
     expect((await check(tracked({ phase: "closed" }, past(DAY)))).next).toBeUndefined();
   });

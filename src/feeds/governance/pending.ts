@@ -12,6 +12,7 @@ import { flatten } from "../../ledger/configuration.js";
 import { type Value, valueText } from "../../ledger/units.js";
 import { shortWindow, standingOf } from "../../ledger/vote-phase.js";
 import { actionIn, readDetail } from "../../ledger/vote-requests.js";
+import { castIn } from "../../ledger/vote-rules.js";
 import { votesIn } from "../../ledger/votes.js";
 import { cut } from "../../text/plain.js";
 import { digest } from "../../util/digest.js";
@@ -21,7 +22,7 @@ import type { GovernanceEvent } from "./events.js";
 import { believedReminders, remindersFor } from "./reminders.js";
 import type { ReadFindings, RequestDeps } from "./requests.js";
 import { type GovernanceTopic, topics } from "./topics.js";
-import { neededForTracked, tallyOf, toVoteRequest, trackedStanding } from "./tracking.js";
+import { neededForTracked, sawQuorum, tallyOf, toVoteRequest, trackedStanding } from "./tracking.js";
 import { compareVotes, votesOn } from "./vote-changes.js";
 
 /** Maximum number of pages of votes that are read after a tally has changed. */
@@ -89,6 +90,18 @@ export function createPendingChecks({ explorer, requests, superValidators, names
     return needed !== undefined && phase !== "expired" && phase !== "ended";
   };
 
+  /**
+   * True if the bot did not see if enough had voted by the quorum date, because it was not running then. Enough have voted now, and
+   * only the times of the votes tell.
+   */
+  const isUnproven = async (request: TrackedVoteRequest): Promise<boolean> => {
+    const { phase, terms, hasExpired } = request;
+    const isPast = terms.voteBefore !== null && terms.voteBefore <= now() && terms.targetEffectiveAt !== null;
+    if (phase !== "open" || !isPast || hasExpired !== undefined || sawQuorum(request)) return false;
+    const needed = await neededForTracked(request, superValidators);
+    return needed !== undefined && castIn(toVoteRequest(request)) >= needed;
+  };
+
   /** Compares the action in the details, which the list does not contain. */
   const compareAction = (
     key: string,
@@ -121,9 +134,12 @@ export function createPendingChecks({ explorer, requests, superValidators, names
       const isWanted = (topic: GovernanceTopic) =>
         subscribed.some((each) => hasTopic(each, { topics }, topic));
       const [wantsVotes, wantsChanges] = [isWanted("votes"), isWanted("changes")];
+      const unproven = new Set<string>();
+      for (const [key, each] of await requests.all()) if (await isUnproven(each)) unproven.add(key);
       const pending = [...(await requests.all())].filter(
-        ([, each]) =>
+        ([key, each]) =>
           each.needsDetail ||
+          unproven.has(key) ||
           (wantsVotes && each.phase === "open" && (!each.votes || each.yes === null || each.no === null)),
       );
       const learntRequests = new Map<string, TrackedVoteRequest>();
@@ -133,7 +149,8 @@ export function createPendingChecks({ explorer, requests, superValidators, names
       for (const [key, request] of pending) {
         let { needsDetail, ...next } = request;
         let isAnswered = true;
-        const isWantedNow = wantsVotes || wantsChanges || request.hasExpired === true;
+        const mayHaveExpired = request.hasExpired === true || unproven.has(key);
+        const isWantedNow = wantsVotes || wantsChanges || mayHaveExpired;
         const detail = isWantedNow ? await detailOf(request) : null;
         if (wantsVotes) {
           const exactTally = detail ? exactVotes(request, detail) : null;
@@ -158,10 +175,12 @@ export function createPendingChecks({ explorer, requests, superValidators, names
           const { unconfirmedAction: _, ...rest } = next;
           next = { ...rest, ...action, ...(unconfirmedAction ? { unconfirmedAction } : {}) };
         }
-        if (request.hasExpired === true) isAnswered &&= detail !== undefined;
-        const isSaved = request.hasExpired === true && detail != null && (await wasInTime(request, detail));
-        if (isSaved) next = { ...next, hasExpired: false };
-        const isMoved = isSaved || !isDeepStrictEqual(tallyOf(next), tallyOf(request));
+        if (mayHaveExpired) isAnswered &&= detail !== undefined;
+        const hasExpired =
+          mayHaveExpired && detail != null ? !(await wasInTime(request, detail)) : request.hasExpired;
+        const isJudged = hasExpired !== undefined && hasExpired !== request.hasExpired;
+        if (isJudged) next = { ...next, hasExpired };
+        const isMoved = isJudged || !isDeepStrictEqual(tallyOf(next), tallyOf(request));
         next = { ...next, revision: next.revision + (isMoved ? 1 : 0) };
         learntRequests.set(key, isAnswered ? next : { ...next, needsDetail: true });
       }

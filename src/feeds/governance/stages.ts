@@ -15,7 +15,10 @@ interface StageDeps extends Pick<RequestDeps, "superValidators" | "now"> {
   readonly requests: Pick<TrackedVoteRequests, "all">;
 }
 
-/** Returns reminders that are new in this version of the bot and already past. They count as done. */
+/**
+ * Returns default reminders that are new in this version of the bot and already past. They count as done. One that an earlier
+ * version knew may have come due during the upgrade.
+ */
 function passedReminders({ terms, openedAt, reminded }: TrackedVoteRequest, now: number): string[] {
   const deadlines = [terms.voteBefore, terms.targetEffectiveAt].flatMap((each) => each ?? []);
   return deadlines
@@ -25,7 +28,9 @@ function passedReminders({ terms, openedAt, reminded }: TrackedVoteRequest, now:
         before,
       })),
     )
-    .filter(({ deadline, before }) => deadline - before <= now)
+    .filter(
+      ({ deadline, before }) => deadline - before <= now && !options.before.formerDefault?.includes(before),
+    )
     .map(({ deadline, before }) => reminderId(deadline, before))
     .filter((each) => !reminded.includes(each));
 }

@@ -1,6 +1,7 @@
 import type { Subscription } from "../../delivery/collections.js";
 import type { Findings, Subscribers } from "../../delivery/module.js";
 import { SUPER_VALIDATORS } from "../../directory/directory.js";
+import { isGroup } from "../../directory/groups.js";
 import {
   type Activity,
   activities,
@@ -154,7 +155,8 @@ function partiesByChannel(ids: Iterable<string>): ReadonlyMap<string, readonly s
   for (const id of ids) {
     const [, channelId = ""] = id.split("/");
     const party = id.slice(watchId(channelId, "").length);
-    addTo(byChannel, channelId, party);
+    // Version 0.2.0 takes a group for a validator.
+    if (!isGroup(party)) addTo(byChannel, channelId, party);
   }
   return byChannel;
 }

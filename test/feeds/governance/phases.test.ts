@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Channel, Message } from "../../../sandbox/discord/world.js";
 import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
-import { type Harness, startHarness, textOf } from "../../harness.js";
+import { type Harness, SMALL, startHarness, textOf } from "../../harness.js";
 
 describe("the phase of a vote request", () => {
   let harness: Harness;
@@ -187,4 +187,40 @@ describe("the phase of a vote request", () => {
     await polls();
     expect(textOf(await ask("/watch list"))).toMatch(/Lost without trace.* · ended: ✅ Accepted/);
   });
+});
+
+it("is expired although enough have voted later, while the bot was not running", async () => {
+  const harness = await startHarness({
+    explorer: { size: { ...SMALL, voteRequests: 0 } },
+    env: ({ channels }) => ({ GOVERNANCE_CHANNEL_ID: channels.governance.id, GOVERNANCE_POLL_SECONDS: "1" }),
+  });
+  const { world, channels, driver, people } = harness.discord;
+  const { ledger, requests } = harness.explorer;
+  const polls = async (count: number) => {
+    const read = () => requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
+    const before = read();
+    await world.until(() => read() >= before + count, `${count} polls`, 20_000);
+  };
+  const told = (pattern: RegExp) =>
+    world.read(channels.governance).some((each) => pattern.test(textOf(each)));
+  await polls(3);
+  const request = ledger.openVoteRequest({
+    title: "Too late",
+    motion: "feature",
+    lastsMs: 3 * DAY,
+    effectiveInMs: 5 * DAY,
+  });
+  await world.until(() => told(/New vote request: Too late/), "the announcement");
+  await harness.bot().stop();
+  harness.pass(3 * DAY + 2 * HOUR);
+  for (const each of ledger.superValidators.slice(0, 10)) ledger.castVote(request, true, each);
+  await harness.start();
+  const place = { user: people.owner, channel: channels.general };
+  await expect
+    .poll(async () => textOf(await driver.ask(place, "/proposals list")))
+    .toMatch(/Expired, not closed yet/i);
+  harness.pass(2 * DAY);
+  await polls(3);
+  expect(told(/Overdue/)).toBe(false);
+  await harness.close();
 });
