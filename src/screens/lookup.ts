@@ -199,6 +199,9 @@ const whichOne = (
   ],
 });
 
+/** True for a text that is no name, but has the form of a party's id. */
+const isLikeParty = (text: string): boolean => text.includes("::");
+
 /** Opens a screen by a name: directly if one thing matches, or with a menu if several do. */
 function byName(text: string, of: LookupTarget, sources: LookupSources): View | Detour {
   const { directory, names } = sources;
@@ -212,7 +215,7 @@ function byName(text: string, of: LookupTarget, sources: LookupSources): View | 
       note: exact ? undefined : md`-# The only ${what} that matches “${cut(text, 100)}”.`,
     };
   if (only) return whichOne(text, matches, names, toScreen);
-  if (isLoading(directory, kinds))
+  if (isLoading(directory, kinds) && !isLikeParty(text))
     throw new PersonError(
       `Names are still loading. Try again in a minute, or paste the full id of the ${what}.`,
       "missing",
@@ -246,7 +249,7 @@ export const lookup: Screen<"lookup"> = async ({ id, of }, context) => {
       `Type at least ${MIN_SEARCHED} characters of a name, or paste a full id.`,
       "missing",
     );
-  if (!only && isLoading(directory, LOOKED_UP))
+  if (!only && isLoading(directory, LOOKED_UP) && !isLikeParty(id))
     throw new PersonError(
       "Names are still loading. Try again in a minute, or paste the full id of what you look for.",
       "missing",

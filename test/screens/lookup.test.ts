@@ -45,6 +45,12 @@ describe("a name that is looked up", () => {
     await expect(open("lumen bank", of, unread)).rejects.toThrow("Names are still loading");
   });
 
+  it("is asked for at once if it looks like a party's id", async () => {
+    expect(await open("nobody::1220", "party", [])).toMatchObject({
+      to: address("party", { id: "nobody::1220" }),
+    });
+  });
+
   it("is unknown once all lists were read, although they are empty", async () => {
     await expect(open("lumen bank", "lookup")).rejects.toThrow("No match");
   });
