@@ -13,7 +13,7 @@ import { singleFlight } from "../util/single-flight.js";
 import { withDeadline } from "../util/timeouts.js";
 import { MINUTE, SECOND } from "../util/units.js";
 import type { Priority } from "./budget.js";
-import type { EndpointName } from "./endpoints.js";
+import { type EndpointName, type Parameters, targetOf } from "./endpoints.js";
 import { ExplorerError } from "./errors.js";
 import type { Body, Get, Query } from "./http.js";
 import type { RequestQueue } from "./queue.js";
@@ -78,18 +78,15 @@ export interface UpstreamRequest {
 /** A request that can be repeated. */
 type Asked = Pick<UpstreamRequest, "endpoint" | "path" | "query" | "isAlwaysThere">;
 
-const DASHBOARD: Asked = { endpoint: "dashboard", path: "dashboard", query: {}, isAlwaysThere: true };
+/** Returns a request without an id, which always has an answer. */
+function always<Name extends EndpointName>(endpoint: Name, parameters: Parameters<Name>): Asked {
+  const [path, query = {}] = targetOf(endpoint, parameters);
+  return { endpoint, path, query, isAlwaysThere: true };
+}
+const DASHBOARD = always("dashboard", {});
+const FIRST_ROW = { page: 0, size: 1 };
 /** The endpoints that a bot needs most. They are asked before a key counts as refused. */
-const NEEDED: readonly Asked[] = [
-  DASHBOARD,
-  { endpoint: "validators", path: "validators", query: { page: 0, size: 1 }, isAlwaysThere: true },
-  {
-    endpoint: "voteRequests",
-    path: "governance/vote-requests",
-    query: { page: 0, size: 1 },
-    isAlwaysThere: true,
-  },
-];
+const NEEDED = [DASHBOARD, always("validators", FIRST_ROW), always("voteRequests", FIRST_ROW)];
 /** Number of endpoints that answered before and are asked again before a key counts as refused. */
 const MAX_PROBES = 3;
 

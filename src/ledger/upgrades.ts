@@ -1,4 +1,4 @@
-import { type ConfigChange, configChanges } from "./configuration.js";
+import type { ConfigChange } from "./configuration.js";
 import type { Value } from "./units.js";
 
 /** The network's next upgrade, as the ledger's rules schedule it. */
@@ -30,21 +30,13 @@ const TIMES: readonly (readonly [name: keyof UpgradeChange, path: string])[] = [
   ["freezeAt", "nextScheduledLogicalSynchronizerUpgrade.topologyFreezeTime"],
 ];
 
-/**
- * Returns what a new configuration schedules if the current one is unknown. It replaces the current one as a whole, so that a
- * field that is null removes an upgrade.
- */
-export function scheduleChanges(configuration: Readonly<Record<string, unknown>>): readonly ConfigChange[] {
-  const fields = Object.entries(configuration).filter(([name]) => name.startsWith("nextScheduled"));
-  const removed = TIMES.filter(
-    ([name, path]) =>
-      name === "upgradeAt" && fields.some(([field, value]) => value === null && path.startsWith(`${field}.`)),
-  );
-  return [
-    ...configChanges({}, Object.fromEntries(fields)),
-    ...removed.map(([, path]) => ({ path, label: "Next network upgrade", from: null, to: null })),
-  ];
-}
+/** Returns the fields of a configuration that schedule an upgrade. */
+export const scheduleIn = (configuration: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(configuration).filter(([name]) => name.startsWith("nextScheduled")));
+
+/** True if a configuration says that no upgrade is scheduled. */
+export const hasNoUpgrade = (configuration: Readonly<Record<string, unknown>>): boolean =>
+  Object.values(scheduleIn(configuration)).includes(null);
 
 const timeIn = (value: Value | null): number | null => (value && "time" in value ? value.time : null);
 
@@ -90,8 +82,16 @@ export function upgradeSummary(
 }
 
 /** Returns an action's change of the schedule of the next upgrade; null if it changes nothing. */
-export function upgradeIn({ changes }: { readonly changes: readonly ConfigChange[] }): UpgradeChange | null {
-  const change: { -readonly [Name in keyof UpgradeChange]: UpgradeChange[Name] } = {};
+export function upgradeIn({
+  changes,
+  endsUpgrade = false,
+}: {
+  readonly changes: readonly ConfigChange[];
+  readonly endsUpgrade?: boolean;
+}): UpgradeChange | null {
+  const change: { -readonly [Name in keyof UpgradeChange]: UpgradeChange[Name] } = endsUpgrade
+    ? { upgradeAt: null }
+    : {};
   for (const [name, path] of TIMES) {
     const found = changes.find((each) => each.path === path);
     // The older kind may be removed while the newer one is set.

@@ -66,9 +66,12 @@ export async function actionFile(
   const text = (value: Value | null) => value && valueText(value, names.called);
   const fileContent = {
     reason: { body: reasonBody, url: reasonUrl },
-    changes: changes.flatMap(({ path, label, from, to }) =>
-      from === null && to === null ? [] : [{ field: label, path, from: text(from), to: text(to) }],
-    ),
+    changes: changes.map(({ path, label, from, to }) => ({
+      field: label,
+      path,
+      from: text(from),
+      to: text(to),
+    })),
     action: config,
   };
   return jsonFile(

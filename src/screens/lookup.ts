@@ -1,12 +1,4 @@
-import {
-  type Directory,
-  folded,
-  isLoading,
-  KINDS,
-  type Kind,
-  type Match,
-  oncePerThing,
-} from "../directory/directory.js";
+import { folded, isLoading, KINDS, type Kind, type Match, oncePerThing } from "../directory/directory.js";
 import type { Names } from "../directory/names.js";
 import { ExplorerError } from "../explorer/errors.js";
 import { DISCORD_LINK, isPartyId, shortId } from "../text/ids.js";
@@ -14,7 +6,7 @@ import { md } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { PersonError } from "../util/person-error.js";
 import { address, type ParametersOf, type ScreenAddress } from "./addresses.js";
-import type { Choice, Detour, Screen, ScreenContext, View } from "./view.js";
+import type { Choice, Detour, ScreenContext, View } from "./view.js";
 
 /** A screen that accepts a name instead of an id. */
 type LookupTarget = Exclude<ParametersOf<"lookup">["of"], "lookup">;
@@ -53,11 +45,13 @@ export const screenOf = ({ kind, entry: { id } }: Match): ScreenAddress => {
   }
 };
 
+type LookupContext = Pick<ScreenContext, "directory" | "names" | "explorer">;
+
 /** A possible meaning of an id: its screen, and a request that fails if it does not exist. */
 interface Guess {
   readonly what: string;
   readonly to: ScreenAddress;
-  readonly exists: (context: ScreenContext) => Promise<unknown>;
+  readonly exists: (context: LookupContext) => Promise<unknown>;
 }
 
 const foundDetour = ({ what, to }: Pick<Guess, "what" | "to">): Detour => ({
@@ -99,7 +93,7 @@ function guesses(id: string): Guess[] {
 }
 
 /** Returns the first guess that exists. @throws {ExplorerError} if none exists and one could not be checked */
-async function firstThatIs(all: readonly Guess[], context: ScreenContext): Promise<Guess | undefined> {
+async function firstThatIs(all: readonly Guess[], context: LookupContext): Promise<Guess | undefined> {
   const answers = await Promise.allSettled(all.map((guess) => guess.exists(context)));
   const index = answers.findIndex(({ status }) => status === "fulfilled");
   if (index >= 0) return all[index];
@@ -113,11 +107,6 @@ async function firstThatIs(all: readonly Guess[], context: ScreenContext): Promi
 }
 
 type LookupNames = Pick<Names, "voteRequest">;
-
-interface LookupSources {
-  readonly directory: Directory;
-  readonly names: LookupNames;
-}
 
 /** Returns a match's name. Vote requests with the same title are told apart as in lists. */
 const nameIn = ({ kind, entry: { id, name } }: Match, names: LookupNames): string | null =>
@@ -161,7 +150,7 @@ const SHOWN_MATCHES = 5;
 const MARKED = /^(.+) \([^()]+(?:\([^()]*\))?\)$/;
 
 /** Returns exact matches by name, as it is or as lists show it, or else similar ones. */
-function matchesFor({ directory, names }: LookupSources, kinds: readonly Kind[], text: string) {
+function matchesFor({ directory, names }: LookupContext, kinds: readonly Kind[], text: string) {
   const bareName = MARKED.exec(text.trim())?.[1];
   const namesakes = bareName === undefined ? [] : directory.named(kinds, bareName);
   const isMarked = (match: Match) => folded(nameIn(match, names) ?? "") === folded(text.trim());
@@ -203,7 +192,7 @@ const whichOne = (
 const isLikeParty = (text: string): boolean => text.includes("::");
 
 /** Opens a screen by a name: directly if one thing matches, or with a menu if several do. */
-function byName(text: string, of: LookupTarget, sources: LookupSources): View | Detour {
+function byName(text: string, of: LookupTarget, sources: LookupContext): View | Detour {
   const { directory, names } = sources;
   const [what, kinds] = NAMED[of];
   const { exact, matches } = matchesFor(sources, kinds, text);
@@ -225,7 +214,10 @@ function byName(text: string, of: LookupTarget, sources: LookupSources): View | 
 }
 
 /** Opens the thing that a pasted id or name refers to, or offers the possible matches. */
-export const lookup: Screen<"lookup"> = async ({ id, of }, context) => {
+export const lookup = async (
+  { id, of }: ParametersOf<"lookup">,
+  context: LookupContext,
+): Promise<View | Detour> => {
   const { directory, names } = context;
   if (DISCORD_LINK.test(id) || (of === "lookup" && SNOWFLAKE.test(id)))
     throw new PersonError(

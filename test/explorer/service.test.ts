@@ -196,14 +196,15 @@ describe("the explorer service", () => {
   it("lets a person wait a second for all pages of a screen together, if they are stale", async () => {
     const pages = async () => {
       const patient = service.for(ana, { isPatient: true });
-      for (let page = 0; page < 3; page += 1) await patient.parties({ page, size: 100 });
+      for (let page = 0; page < 8; page += 1) await patient.parties({ page, size: 100 });
     };
     await pages();
     pass(7 * MINUTE);
     sandbox.injectFault({ kind: "silence" });
     const startedAt = performance.now();
     await pages();
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    // Eight seconds if each page waited for itself.
+    expect(performance.now() - startedAt).toBeLessThan(6_000);
   });
 
   it("limits each person to twenty requests a minute", async () => {

@@ -1,8 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { createDirectory, KINDS } from "../../src/directory/directory.js";
+import { createNames } from "../../src/directory/names.js";
+import { ExplorerError } from "../../src/explorer/errors.js";
+import { createExplorerService } from "../../src/explorer/service.js";
 import { address } from "../../src/screens/addresses.js";
 import { lookup } from "../../src/screens/lookup.js";
-import type { ScreenContext, View } from "../../src/screens/view.js";
+import type { View } from "../../src/screens/view.js";
+import { createCache } from "../../src/storage/cache.js";
+import { newState, quiet } from "../harness.js";
 
 const NOW = Date.now();
 const TITLE = "Same title";
@@ -15,17 +20,19 @@ const REQUESTS = ["Ana", "Ben"].map((requester) => ({
   requester,
 }));
 
+/** A name causes no request, and an id of an unknown form has no answer. */
+const explorer = createExplorerService({
+  upstream: () => Promise.reject(new ExplorerError("missing", "Not found")),
+  cache: createCache({ memoryMb: 1, log: quiet }),
+}).for("background");
+
 /** Looks up a name in a directory in which the lists of these kinds were read. */
 async function open(id: string, of: "lookup" | "voteRequest" | "party", kinds = KINDS as readonly string[]) {
   const directory = createDirectory();
   for (const kind of KINDS)
     if (kinds.includes(kind)) await directory.replace(kind, kind === "proposal" ? REQUESTS : [], NOW);
-  const names = {
-    voteRequest: ({ identity }: { identity: string | null }) =>
-      `${TITLE} (${REQUESTS.find((each) => each.id === identity)?.requester})`,
-  };
-  // A name causes no request.
-  return lookup({ id, of }, { directory, names } as unknown as ScreenContext);
+  const names = createNames({ directory, explorer, state: newState(), log: quiet });
+  return lookup({ id, of }, { directory, names, explorer });
 }
 
 describe("a name that is looked up", () => {

@@ -226,8 +226,7 @@ const digestOf = ({ config }: Action): string => {
 function actionText({ words, facts, changes }: Action, names: Names): string | null {
   if (words === null) return null;
   const text = (value: Value | null) => (value === null ? "removed" : valueText(value, names.called));
-  const shown = changes.filter(({ from, to }) => from !== null || to !== null);
-  const actionParts = [...facts, ...shown.map(({ label, to }) => ({ label, value: to }))].map(
+  const actionParts = [...facts, ...changes.map(({ label, to }) => ({ label, value: to }))].map(
     ({ label, value }) => `${label}: ${text(value)}`,
   );
   return cut(actionParts.length > 0 ? `${words} (${actionParts.join(", ")})` : words, 600);

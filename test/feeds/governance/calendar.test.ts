@@ -166,7 +166,7 @@ describe("a server's calendar", () => {
     expect(named("Interrupted motion")).toHaveLength(1);
   });
 
-  it("says that it may not create events, and goes on soon after it may", async () => {
+  it("says that the bot lacks the permission, and creates the events soon after it is granted", async () => {
     const [everyone] = harness.discord.guild.roles;
     const allowed = everyone?.permissions ?? "0";
     if (everyone) everyone.permissions = String(BigInt(allowed) & ~PERMISSION.createEvents);

@@ -1,9 +1,20 @@
 import { afterEach, expect, it } from "vitest";
+import type { Mood } from "../../../sandbox/explorer/server.js";
 import { makeStack } from "../../../sandbox/stack.js";
 import { type Harness, SMALL, startHarness, textOf } from "../../harness.js";
 
 let harness: Harness;
 afterEach(() => harness.close());
+
+/** Answers every page of the vote requests with the first one, while the explorer ignores page numbers. */
+function onlyPage(ignoresPages = () => true): Mood {
+  let firstPage: unknown;
+  return (answer, path, { page }) => {
+    if (!path.endsWith("/vote-requests")) return answer;
+    if (Number(page) === 0) firstPage = answer;
+    return ignoresPages() ? firstPage : answer;
+  };
+}
 
 it("reads pages up to the last open request, and all pages if the total changes or every ten minutes", async () => {
   harness = await startHarness({
@@ -69,16 +80,8 @@ it("announces the first vote request of a network, but not old ones that an empt
 });
 
 it("announces what is new on the only page of an explorer that ignores page numbers", async () => {
-  let onlyPage: unknown;
   harness = await startHarness({
-    explorer: {
-      size: { ...SMALL, voteRequests: 130 },
-      mood(answer, path, { page }) {
-        if (!path.endsWith("/vote-requests")) return answer;
-        if (Number(page) === 0) onlyPage = answer;
-        return onlyPage;
-      },
-    },
+    explorer: { size: { ...SMALL, voteRequests: 130 }, mood: onlyPage() },
     env: ({ channels }) => ({
       GOVERNANCE_CHANNEL_ID: channels.governance.id,
       GOVERNANCE_POLL_SECONDS: "1",
@@ -97,17 +100,9 @@ it("announces what is new on the only page of an explorer that ignores page numb
 });
 
 it("does not announce what was behind the only page, once the explorer shows it", async () => {
-  let onlyPage: unknown;
   let ignoresPages = true;
   harness = await startHarness({
-    explorer: {
-      size: { ...SMALL, voteRequests: 130 },
-      mood(answer, path, { page }) {
-        if (!path.endsWith("/vote-requests")) return answer;
-        if (Number(page) === 0) onlyPage = answer;
-        return ignoresPages ? onlyPage : answer;
-      },
-    },
+    explorer: { size: { ...SMALL, voteRequests: 130 }, mood: onlyPage(() => ignoresPages) },
     env: ({ channels }) => ({
       GOVERNANCE_CHANNEL_ID: channels.governance.id,
       GOVERNANCE_POLL_SECONDS: "1",
