@@ -117,7 +117,7 @@ export function createJanitor(
   };
 
   /** Deletes the subscriptions of channels and everything that belongs to them. */
-  const removeAll = async (channelIds: readonly string[]): Promise<void> => {
+  const removeChannels = async (channelIds: readonly string[]): Promise<void> => {
     if (channelIds.length === 0) return;
     const channels = new Set(channelIds);
     const removed = (await subscriptions.all()).filter(({ channelId }) => channels.has(channelId));
@@ -153,12 +153,12 @@ export function createJanitor(
       await remove(removed, { channelIds: [key.channelId], isRemoved: isAlone }, true);
     },
 
-    removeChannels: (channelIds) => removeAll(channelIds),
+    removeChannels,
 
     async forgetPerson(userId) {
       const owned = (await subscriptions.all()).filter((each) => each.userId === userId);
       const watcher = await state.open(watchers).get(userId);
-      await removeAll(present([...owned, watcher]).map(({ channelId }) => channelId));
+      await removeChannels(present([...owned, watcher]).map(({ channelId }) => channelId));
       for (const { definition, owner } of ownedBy(definitions, "person")) {
         const collection = state.open(definition);
         for await (const [id, document] of collection.entries([userId]))

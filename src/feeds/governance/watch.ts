@@ -180,13 +180,13 @@ export function createGovernanceWatch({
         if (!firstRequest) continue;
         const isOpenNow = firstRequest.phase === "open";
         // The request opened and ended after the last read, which did not list it.
-        const since = lastAt ?? awaitedSince;
-        const isMissed = !isOpenNow && !isOld && (row.createdAt ?? since) > since - MISSED_MS;
+        const isMissed =
+          lastAt !== undefined && !isOpenNow && !isOld && (row.createdAt ?? lastAt) > lastAt - MISSED_MS;
         learntRequests.set(key, {
           ...decide(firstRequest, voters).next,
           openedAt: row.createdAt,
           seenAt: now(),
-          ...(isMissed ? { openUntil: Math.max(since, row.createdAt ?? 0) } : {}),
+          ...(isMissed ? { openUntil: Math.max(lastAt, row.createdAt ?? 0) } : {}),
         });
         if (isOld) continue;
         if (isOpenNow) events.push({ kind: "opened", key, row });
