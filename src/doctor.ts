@@ -23,7 +23,12 @@ function print({ what, result, detail, fix }: Finding): void {
 
 /** Runs all checks of the settings and services. */
 async function* everything(config: Config): AsyncGenerator<Finding> {
-  const unused = { of: async () => ({ channels: {} }), set: async () => {}, release() {} };
+  const unused = {
+    of: async () => ({ channels: {} }),
+    set: async () => {},
+    settled: async () => {},
+    release() {},
+  };
   const commands = createCommands(feeds, config.networks, unused);
   yield { what: "Settings", result: "pass", detail: "complete" };
   for (const hint of misspeltVariables()) yield warn("Settings", hint, "Correct the name, or remove it.");

@@ -227,6 +227,7 @@ export async function clearRefusal(userId: string, state: Network["state"]): Pro
 
 /** Deletes everything about a person on all networks. Returns the number of watches that have ended. */
 export async function forget(userId: string, networks: Networks, choices: NetworkChoices): Promise<number> {
+  await choices.settled({ person: userId });
   let count = 0;
   for (const { janitor } of await allNetworks(networks)) count += await janitor.forgetPerson(userId);
   choices.release({ person: userId });

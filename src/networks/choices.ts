@@ -46,6 +46,8 @@ export interface NetworkChoices {
     place: ChoicePlace | { readonly guild: string; readonly channel: string },
     network: string | undefined,
   ): Promise<void>;
+  /** Waits until a choice that a command has just made is stored, so that it can be deleted. */
+  settled(place: ChoicePlace): Promise<void>;
   /** Drops the cached choice of a place whose document was deleted. */
   release(place: ChoicePlace): void;
 }
@@ -84,7 +86,38 @@ export function createNetworkChoices(state: State, now = Date.now): NetworkChoic
     return hold(key, keptChoice ?? NONE);
   };
 
+  /** Choices that are being stored, by place. */
+  const storing = new Map<string, Promise<void>>();
+  const store = async (place: Parameters<NetworkChoices["set"]>[0], network: string | undefined) => {
+    const key = keyOf(place);
+    for (;;) {
+      const keptChoice = await choices.get(key);
+      const { [("channel" in place && place.channel) || ""]: _, ...others } = keptChoice?.channels ?? {};
+      const nextChoice: NetworkChoice =
+        "channel" in place
+          ? {
+              ...(keptChoice?.network === undefined ? {} : { network: keptChoice.network }),
+              channels: network === undefined ? others : { ...others, [place.channel]: network },
+            }
+          : { ...(network === undefined ? {} : { network }), channels: keptChoice?.channels ?? {} };
+      const isNothing = nextChoice.network === undefined && Object.keys(nextChoice.channels).length === 0;
+      const write = isNothing ? choices.delete(key) : choices.put(key, { ...nextChoice, usedAt: now() });
+      // The next command may come before the choice is stored.
+      hold(key, nextChoice);
+      const isStored = await state
+        .commit([choices.expect(key, keptChoice), write])
+        .catch((error: unknown) => {
+          heldChoices.delete(key);
+          throw error;
+        });
+      if (isStored) return;
+    }
+  };
+
   return {
+    async settled(place) {
+      await storing.get(keyOf(place))?.catch(() => {});
+    },
     release: (place) => void heldChoices.delete(keyOf(place)),
     async of(place, isSure) {
       const key = keyOf(place);
@@ -97,28 +130,11 @@ export function createNetworkChoices(state: State, now = Date.now): NetworkChoic
     },
     async set(place, network) {
       const key = keyOf(place);
-      for (;;) {
-        const keptChoice = await choices.get(key);
-        const { [("channel" in place && place.channel) || ""]: _, ...others } = keptChoice?.channels ?? {};
-        const nextChoice: NetworkChoice =
-          "channel" in place
-            ? {
-                ...(keptChoice?.network === undefined ? {} : { network: keptChoice.network }),
-                channels: network === undefined ? others : { ...others, [place.channel]: network },
-              }
-            : { ...(network === undefined ? {} : { network }), channels: keptChoice?.channels ?? {} };
-        const isNothing = nextChoice.network === undefined && Object.keys(nextChoice.channels).length === 0;
-        const write = isNothing ? choices.delete(key) : choices.put(key, { ...nextChoice, usedAt: now() });
-        // The next command may come before the choice is stored.
-        hold(key, nextChoice);
-        const isStored = await state
-          .commit([choices.expect(key, keptChoice), write])
-          .catch((error: unknown) => {
-            heldChoices.delete(key);
-            throw error;
-          });
-        if (isStored) return;
-      }
+      const stored = store(place, network).finally(() => {
+        if (storing.get(key) === stored) storing.delete(key);
+      });
+      storing.set(key, stored);
+      await stored;
     },
   };
 }
