@@ -23,10 +23,11 @@ const entrySchema = z.object({
   /** Constructor of a vote request's action, from its detail. Empty if the detail has none. */
   action: z.string().exactOptional(),
   /** A vote request's change of the network's upgrade schedule; null if it changes nothing. Missing if the request was not read. */
-  upgrade: z
+  upgradeChange: z
     .object({
       upgradeAt: timestampSchema.nullable().exactOptional(),
       freezeAt: timestampSchema.nullable().exactOptional(),
+      olderUpgradeAt: timestampSchema.nullable().exactOptional(),
     })
     .nullable()
     .exactOptional(),

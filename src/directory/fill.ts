@@ -60,9 +60,10 @@ export function proposalEntry(
   const date =
     next && phase !== "ended" ? `, ${next.name} ${new Date(next.at).toISOString().slice(0, 10)}` : "";
   const action = names.actionOf(id);
-  const upgrade = names.upgradeOf(id);
+  const upgradeChange = names.upgradeOf(id);
   const isAccepted = ["accepted", "implemented"].includes(statusGroup(request.status));
-  const acceptedFor = request.targetEffectiveAt ?? closed?.by ?? openedAt ?? request.voteBefore ?? undefined;
+  const acceptedFor =
+    request.targetEffectiveAt ?? closed?.after ?? closed?.by ?? openedAt ?? request.voteBefore ?? undefined;
   return {
     id,
     name: names.ownName(request),
@@ -74,7 +75,7 @@ export function proposalEntry(
     ...(closed === undefined ? {} : { closed }),
     ...(enoughYesAt === undefined ? {} : { enoughYesAt }),
     ...(hasExpired === undefined ? {} : { hasExpired }),
-    ...(upgrade === undefined ? {} : { upgrade }),
+    ...(upgradeChange === undefined ? {} : { upgradeChange }),
     ...(isAccepted && acceptedFor !== undefined ? { acceptedFor } : {}),
   };
 }

@@ -209,7 +209,7 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
 
     upgradeOf(identity) {
       const known = upgrades.get(identity);
-      return known === undefined ? directory.entry("proposal", identity)?.upgrade : known;
+      return known === undefined ? directory.entry("proposal", identity)?.upgradeChange : known;
     },
 
     seenOf(identity) {
@@ -232,16 +232,16 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
       const previousSummary = summaries.get(identity);
       const isSame =
         previousSummary !== undefined && JSON.stringify(previousSummary) === JSON.stringify(summary);
-      const upgrade = upgradeIn(action);
+      const upgradeChange = upgradeIn(action);
       const isKnown = isSame && names.actionOf(identity) === tag;
-      if (isKnown && isDeepStrictEqual(names.upgradeOf(identity), upgrade)) return;
+      if (isKnown && isDeepStrictEqual(names.upgradeOf(identity), upgradeChange)) return;
       summaries.set(identity, summary);
       actions.set(identity, tag);
-      upgrades.set(identity, upgrade);
+      upgrades.set(identity, upgradeChange);
       const entry = directory.entry("proposal", identity);
       if (entry) {
         const name = saysNothing(entry.name) ? names.ownName({ identity, title: entry.name }) : entry.name;
-        directory.add("proposal", { ...entry, name, action: tag, upgrade });
+        directory.add("proposal", { ...entry, name, action: tag, upgradeChange });
       }
       if (isSame || summary === null) return;
       state.commit([state.open(requestSummaries).put(identity, summary)]).catch((err: unknown) => {

@@ -4,7 +4,7 @@ import { ACTIONS, type ActionRule, type FieldRule, OTHER_WORDS } from "./action-
 import { type ConfigChange, configChanges, isComparable } from "./configuration.js";
 import { readable } from "./readable.js";
 import { isTimeText, UNITS, type Value, valueText } from "./units.js";
-import { hasNoUpgrade, scheduleIn, upgradeSummary } from "./upgrades.js";
+import { emptySchedulesIn, scheduleIn, upgradeSummary } from "./upgrades.js";
 
 /** A field of an action with its label, and its value in its unit. */
 export interface Fact {
@@ -26,8 +26,8 @@ export interface Action {
   readonly facts: readonly Fact[];
   /** The configuration fields that the action changes. */
   readonly changes: readonly ConfigChange[];
-  /** True if the new configuration schedules no upgrade, and replaces the current one as a whole, because that is missing. */
-  readonly endsUpgrade?: boolean;
+  /** Empty fields of the new configuration that would schedule an upgrade, if the current configuration is missing. */
+  readonly emptySchedules?: readonly string[];
   /** Reason why a configuration's changes are unknown: the old one is missing, the new one is missing, they do not differ, or
    * not within the part that is compared. */
   readonly gap: "base" | "new" | "difference" | "size" | null;
@@ -254,7 +254,7 @@ export function toAction(actionConfig: unknown, openedAt: number | null = null):
     // Without the current configuration, nothing says what changes. The time of an upgrade holds whatever it was before.
     if (before === null) {
       const changes = configChanges({}, scheduleIn(after));
-      return { ...nothing, words, gap: "base", changes, ...(hasNoUpgrade(after) && { endsUpgrade: true }) };
+      return { ...nothing, words, gap: "base", changes, emptySchedules: emptySchedulesIn(after) };
     }
     const changes = configChanges(before, after);
     const unchanged = isComparable(before) && isComparable(after) ? "difference" : "size";

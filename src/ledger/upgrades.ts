@@ -13,30 +13,32 @@ export interface UpgradeSchedule {
 export interface UpgradeChange {
   readonly upgradeAt?: number | null;
   readonly freezeAt?: number | null;
+  /** Time of an upgrade of the older kind, which the rules schedule on its own. */
+  readonly olderUpgradeAt?: number | null;
 }
 
 /** A vote request that may have changed the schedule. */
 export interface UpgradeVote {
-  readonly upgrade?: UpgradeChange | null;
+  readonly upgradeChange?: UpgradeChange | null;
   /** When the request took or takes effect, epoch ms. Missing if it has not been accepted. */
   readonly acceptedFor?: number;
   readonly openedAt?: number | null | undefined;
 }
 
 /** Paths of the times in the rules: of logical upgrades, and of the older kind. */
-const TIMES: readonly (readonly [name: keyof UpgradeChange, path: string])[] = [
+const TIMES = [
   ["upgradeAt", "nextScheduledLogicalSynchronizerUpgrade.upgradeTime"],
-  ["upgradeAt", "nextScheduledSynchronizerUpgrade.time"],
+  ["olderUpgradeAt", "nextScheduledSynchronizerUpgrade.time"],
   ["freezeAt", "nextScheduledLogicalSynchronizerUpgrade.topologyFreezeTime"],
-];
+] as const satisfies readonly (readonly [name: keyof UpgradeChange, path: string])[];
 
 /** Returns the fields of a configuration that schedule an upgrade. */
 export const scheduleIn = (configuration: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(configuration).filter(([name]) => name.startsWith("nextScheduled")));
 
-/** True if a configuration says that no upgrade is scheduled. */
-export const hasNoUpgrade = (configuration: Readonly<Record<string, unknown>>): boolean =>
-  Object.values(scheduleIn(configuration)).includes(null);
+/** Returns the names of the fields that would schedule an upgrade, and are empty. */
+export const emptySchedulesIn = (configuration: Readonly<Record<string, unknown>>): string[] =>
+  Object.entries(scheduleIn(configuration)).flatMap(([name, value]) => (value === null ? [name] : []));
 
 const timeIn = (value: Value | null): number | null => (value && "time" in value ? value.time : null);
 
@@ -59,7 +61,7 @@ export function upgradeSummary(
   changes: readonly ConfigChange[],
   openedAt: number | null,
 ): readonly [string] | null {
-  const times = changes.filter(({ path }) => TIMES.some(([name, at]) => name === "upgradeAt" && at === path));
+  const times = changes.filter(({ path }) => TIMES.some(([name, at]) => name !== "freezeAt" && at === path));
   // The older kind may be removed while the newer one is set.
   const change = times.find(({ to }) => timeIn(to) !== null) ?? times[0];
   const [from, after] = [timeIn(change?.from ?? null), timeIn(change?.to ?? null)];
@@ -84,26 +86,25 @@ export function upgradeSummary(
 /** Returns an action's change of the schedule of the next upgrade; null if it changes nothing. */
 export function upgradeIn({
   changes,
-  endsUpgrade = false,
+  emptySchedules = [],
 }: {
   readonly changes: readonly ConfigChange[];
-  readonly endsUpgrade?: boolean;
+  readonly emptySchedules?: readonly string[];
 }): UpgradeChange | null {
-  const change: { -readonly [Name in keyof UpgradeChange]: UpgradeChange[Name] } = endsUpgrade
-    ? { upgradeAt: null }
-    : {};
-  for (const [name, path] of TIMES) {
+  const change = TIMES.flatMap(([name, path]): [string, number | null][] => {
     const found = changes.find((each) => each.path === path);
-    // The older kind may be removed while the newer one is set.
-    if (found) change[name] = timeIn(found.to) ?? change[name] ?? null;
-  }
-  return Object.keys(change).length === 0 ? null : change;
+    if (found) return [[name, timeIn(found.to)]];
+    return emptySchedules.some((field) => path.startsWith(`${field}.`)) ? [[name, null]] : [];
+  });
+  return change.length === 0 ? null : Object.fromEntries(change);
 }
 
 /** The last accepted vote request about the schedule. */
 export interface UpgradeDecision {
   /** The request's identity. */
   readonly by: string;
+  /** When the request took or takes effect, epoch ms. */
+  readonly at: number;
   /** The schedule that it left; `undefined` if it removed the upgrade. */
   readonly schedule: UpgradeSchedule | undefined;
 }
@@ -113,20 +114,27 @@ export function upgradeDecision(
   votes: readonly (UpgradeVote & { readonly id: string })[],
 ): UpgradeDecision | undefined {
   const accepted = votes
-    .flatMap(({ id, upgrade, acceptedFor, openedAt }) =>
-      upgrade && acceptedFor !== undefined ? [{ id, upgrade, acceptedFor, openedAt }] : [],
+    .flatMap(({ id, upgradeChange: change, acceptedFor, openedAt }) =>
+      change && acceptedFor !== undefined ? [{ id, change, acceptedFor, openedAt }] : [],
     )
     // Requests that ended while the bot was away have the same time.
     .toSorted((a, b) => a.acceptedFor - b.acceptedFor || (a.openedAt ?? 0) - (b.openedAt ?? 0));
-  let decision: UpgradeDecision | undefined;
-  for (const { id, upgrade } of accepted) {
-    const {
-      upgradeAt = decision?.schedule?.upgradeAt ?? null,
-      freezeAt = decision?.schedule?.freezeAt ?? null,
-    } = upgrade;
-    decision = { by: id, schedule: upgradeAt === null ? undefined : { upgradeAt, freezeAt } };
-  }
-  return decision;
+  const last = accepted.at(-1);
+  if (!last) return undefined;
+  const changes = accepted.flatMap(({ change }) => Object.entries(change));
+  const {
+    upgradeAt = null,
+    freezeAt = null,
+    olderUpgradeAt = null,
+  }: UpgradeChange = Object.fromEntries(changes);
+  // Of two kinds, the earlier time is left over from an upgrade that is done.
+  const isOlder = (olderUpgradeAt ?? 0) > (upgradeAt ?? 0);
+  const next = isOlder ? olderUpgradeAt : upgradeAt;
+  return {
+    by: last.id,
+    at: last.acceptedFor,
+    schedule: next === null ? undefined : { upgradeAt: next, freezeAt: isOlder ? null : freezeAt },
+  };
 }
 
 /** Returns the schedule that the accepted vote requests leave; `undefined` if they leave none. */

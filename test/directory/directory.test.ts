@@ -72,7 +72,7 @@ describe("the directory", () => {
       id: `r${acceptedFor}`,
       name: null,
       active: false,
-      upgrade: { upgradeAt },
+      upgradeChange: { upgradeAt },
       acceptedFor,
     });
     expect(directory.upgrade()).toBeUndefined();

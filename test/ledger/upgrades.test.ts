@@ -22,22 +22,27 @@ const at = (hours: number) => NOON + hours * HOUR;
 
 it.each([
   ["sets it", {}, logical(3, 1), { upgradeAt: at(3), freezeAt: at(1) }],
-  ["sets one of the older kind", {}, older(3), { upgradeAt: at(3) }],
+  ["sets one of the older kind", {}, older(3), { olderUpgradeAt: at(3) }],
   ["moves its time", logical(3, 1), logical(5, 1), { upgradeAt: at(5) }],
   ["removes it", logical(3, 1), {}, { upgradeAt: null, freezeAt: null }],
-  ["replaces the older kind", older(3), logical(5, 1), { upgradeAt: at(5), freezeAt: at(1) }],
+  [
+    "replaces the older kind",
+    older(3),
+    logical(5, 1),
+    { upgradeAt: at(5), olderUpgradeAt: null, freezeAt: at(1) },
+  ],
   ["states it without the current configuration", null, logical(3, 1), { upgradeAt: at(3), freezeAt: at(1) }],
   [
     "removes it, without the current configuration",
     null,
     { nextScheduledLogicalSynchronizerUpgrade: null },
-    { upgradeAt: null },
+    { upgradeAt: null, freezeAt: null },
   ],
   [
     "replaces the older kind, without the current configuration",
     null,
     { ...logical(3, 1), nextScheduledSynchronizerUpgrade: null },
-    { upgradeAt: at(3), freezeAt: at(1) },
+    { upgradeAt: at(3), olderUpgradeAt: null, freezeAt: at(1) },
   ],
   ["states none, without the current configuration", null, { maxTextLength: "2" }, null],
   ["changes something else", { maxTextLength: "1" }, { maxTextLength: "2" }, null],
@@ -45,31 +50,49 @@ it.each([
   expect(changeBy(before, after)).toEqual(change);
 });
 
-const SET = { upgrade: { upgradeAt: at(3), freezeAt: at(1) }, acceptedFor: at(-90) };
+const SET = { upgradeChange: { upgradeAt: at(3), freezeAt: at(1) }, acceptedFor: at(-90) };
 it.each([
   [
     "two requests ended at the same moment, as far as the bot knows, and the one that was opened later has cancelled",
-    [{ upgrade: { upgradeAt: null, freezeAt: null }, acceptedFor: at(-90), openedAt: at(-91) }, SET],
+    [{ upgradeChange: { upgradeAt: null, freezeAt: null }, acceptedFor: at(-90), openedAt: at(-91) }, SET],
     undefined,
   ],
-  ["nothing was accepted", [{ upgrade: SET.upgrade }, { upgrade: null, acceptedFor: at(-80) }], undefined],
+  [
+    "nothing was accepted",
+    [{ upgradeChange: SET.upgradeChange }, { upgradeChange: null, acceptedFor: at(-80) }],
+    undefined,
+  ],
   ["one was accepted", [SET], { upgradeAt: at(3), freezeAt: at(1) }],
   [
     "it was moved later",
-    [{ upgrade: { upgradeAt: at(5) }, acceptedFor: at(-80) }, SET],
+    [{ upgradeChange: { upgradeAt: at(5) }, acceptedFor: at(-80) }, SET],
     { upgradeAt: at(5), freezeAt: at(1) },
   ],
   [
     "it was cancelled",
-    [SET, { upgrade: { upgradeAt: null, freezeAt: null }, acceptedFor: at(-80) }],
+    [SET, { upgradeChange: { upgradeAt: null, freezeAt: null }, acceptedFor: at(-80) }],
     undefined,
+  ],
+  [
+    "one of the older kind was set, and the newer kind is left over from the last upgrade",
+    [SET, { upgradeChange: { olderUpgradeAt: at(90) }, acceptedFor: at(10) }],
+    { upgradeAt: at(90), freezeAt: null },
+  ],
+  [
+    "the older kind, left over from the last upgrade, was removed",
+    [
+      { upgradeChange: { olderUpgradeAt: at(-200) }, acceptedFor: at(-300) },
+      SET,
+      { upgradeChange: { olderUpgradeAt: null }, acceptedFor: at(-80) },
+    ],
+    { upgradeAt: at(3), freezeAt: at(1) },
   ],
   [
     "it was cancelled and set again",
     [
-      { upgrade: { upgradeAt: at(9), freezeAt: at(8) }, acceptedFor: at(-70) },
+      { upgradeChange: { upgradeAt: at(9), freezeAt: at(8) }, acceptedFor: at(-70) },
       SET,
-      { upgrade: { upgradeAt: null, freezeAt: null }, acceptedFor: at(-80) },
+      { upgradeChange: { upgradeAt: null, freezeAt: null }, acceptedFor: at(-80) },
     ],
     { upgradeAt: at(9), freezeAt: at(8) },
   ],

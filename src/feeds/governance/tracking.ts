@@ -166,6 +166,12 @@ export function withTold(
   return { ...next, toldStatus, restatedAt: now };
 }
 
+/** True while the explorer has stated another outcome only for a short time, which may be a mistake. */
+export const isInDoubt = ({ status, toldStatus, restatedAt }: TrackedVoteRequest, now: number): boolean =>
+  restatedAt !== undefined &&
+  ageOf(restatedAt, now) < CONFIRMED_MS &&
+  (toldStatus === undefined || outcomeOf(status) !== outcomeOf(toldStatus));
+
 /**
  * True if the explorer has stated another outcome for a while than the one that was announced. An accepted request that is carried
  * out is none.

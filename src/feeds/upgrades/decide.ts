@@ -30,6 +30,9 @@ export interface Judgement<Document> {
   readonly events: readonly UpgradeEvent[];
 }
 
+/** The judgement if nothing has happened. */
+export const NOTHING_NEW = { changed: new Map<string, never>(), events: [] };
+
 type Times = Pick<Upgrade, "upgradeAt" | "freezeAt">;
 
 /** A freeze that is not before the upgrade does not count. */
@@ -53,7 +56,8 @@ function reschedule(
 ): { readonly next: Upgrade; readonly news?: UpgradeEvent } {
   if (!decision) return { next: known };
   const { upgradeAt, freezeAt, moves, revision } = known;
-  const isReached = now >= upgradeAt;
+  // The bot may read the decision long after it was made.
+  const isReached = decision.at >= upgradeAt;
   const decided = { ...known, decidedBy: decision.by };
   if (!decision.schedule) {
     // A schedule that is removed after the upgrade time was not cancelled.
@@ -130,19 +134,25 @@ function finish(
   };
 }
 
+/** Returns the subject of a decision. If that upgrade has ended, as when its cancellation is revoked, it is another one. */
+function newSubject(known: ReadonlyMap<string, Upgrade>, decision: string): string {
+  const subject = `upgrade/${digest(decision)}`;
+  return known.has(subject) ? newSubject(known, `${decision} again`) : subject;
+}
+
 /**
  * Decides what has happened to the upgrade. Only accepted vote requests change the schedule, and a reading without any of them is
  * missing data.
- * @param open the open upgrade with its subject
+ * @param known the stored upgrades by subject
  */
 export function judgeUpgrade(
-  open: readonly [subject: string, upgrade: Upgrade] | undefined,
+  known: ReadonlyMap<string, Upgrade>,
   circumstances: Circumstances,
 ): Judgement<Upgrade> {
   const { decision, isBaseline, now } = circumstances;
   const changed = new Map<string, Upgrade>();
   const events: UpgradeEvent[] = [];
-  let [subject, current] = open ?? ["", undefined];
+  let [subject, current] = [...known].find(([, { endedAt }]) => endedAt === undefined) ?? ["", undefined];
   const apply = ({ next, news }: { readonly next: Upgrade; readonly news?: UpgradeEvent }) => {
     if (next !== current) changed.set(subject, next);
     if (news) events.push(news);
@@ -155,7 +165,7 @@ export function judgeUpgrade(
     (!current || current.endedAt !== undefined)
   ) {
     const times = timesOf(decision.schedule);
-    subject = `upgrade/${digest(`${decision.by} ${times.upgradeAt}`)}`;
+    subject = newSubject(known, `${decision.by} ${times.upgradeAt}`);
     current = undefined;
     apply({
       next: {
@@ -179,8 +189,7 @@ export function judgeStandstill(
   rounds: Rounds | undefined,
   isBaseline: boolean,
 ): Judgement<Standstill> {
-  const none = { changed: new Map<string, Standstill>(), events: [] };
-  if (!rounds) return none;
+  if (!rounds) return NOTHING_NEW;
   const [subject, known] = open ?? [`still/${rounds.since}`, undefined];
   const { number: round, since, seenAt: at } = rounds;
   if (known && !rounds.isStandingStill)
@@ -188,7 +197,7 @@ export function judgeStandstill(
       changed: new Map([[subject, { ...known, endedAt: at, revision: known.revision + 1 }]]),
       events: [{ kind: "moving", subject, round, since: known.since, at }],
     };
-  if (known || !rounds.isStandingStill) return none;
+  if (known || !rounds.isStandingStill) return NOTHING_NEW;
   return {
     changed: new Map([[subject, { round, since, revision: 1 }]]),
     events: isBaseline ? [] : [{ kind: "still", subject, round, since }],

@@ -9,11 +9,12 @@ import { actionIn, readDetail } from "../../ledger/vote-requests.js";
 import { statusGroup } from "../../ledger/vote-rules.js";
 import { ageOf } from "../../util/clock.js";
 import { present } from "../../util/present.js";
-import { DAY, HOUR } from "../../util/units.js";
+import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import { type TrackedVoteRequest, trackedVoteRequests } from "../governance/collections.js";
+import { isInDoubt } from "../governance/tracking.js";
 import { PROGRESS as GOVERNANCE } from "../governance/watch.js";
 import { standstills, UPGRADES_FEED, type Upgrade, upgrades } from "./collections.js";
-import { judgeStandstill, judgeUpgrade } from "./decide.js";
+import { judgeStandstill, judgeUpgrade, NOTHING_NEW } from "./decide.js";
 import type { UpgradeEvent } from "./events.js";
 
 /** Time after its end at which an upgrade or a standstill is forgotten, in ms. */
@@ -44,14 +45,21 @@ interface Candidate {
   readonly acceptedFor?: number;
 }
 
+/** Time for which the explorer's list of vote requests may be older than the clock before reminders wait for the next one, in ms. */
+const RECENT_MS = 10 * MINUTE;
+/** Longest wait for it, in ms. A reminder of what was last known is better than none. */
+const PATIENCE_MS = 15 * MINUTE;
+
+const isAccepted = (status: string | null) => ["accepted", "implemented"].includes(statusGroup(status));
+
 /** Returns the tracked vote requests that are open or accepted. They are stored, unlike what names are made from. */
 const candidatesIn = (tracked: Iterable<TrackedVoteRequest>): Candidate[] =>
   [...tracked].flatMap(({ identity, phase, status, terms, openedAt, openUntil, closedAt }) => {
     if (phase === "open") return [{ id: identity, openedAt }];
-    if (!["accepted", "implemented"].includes(statusGroup(status))) return [];
+    if (!isAccepted(status)) return [];
     // If the request had ended before the bot was started, its end is unknown, and the order of opening is the best guess.
     const isEndKnown = phase === "closed" || openUntil !== undefined;
-    const endedAt = isEndKnown ? closedAt : openedAt;
+    const endedAt = isEndKnown ? (openUntil ?? closedAt) : openedAt;
     const acceptedFor = terms.targetEffectiveAt ?? endedAt ?? closedAt ?? terms.voteBefore;
     return acceptedFor === null ? [] : [{ id: identity, openedAt, acceptedFor }];
   });
@@ -59,6 +67,10 @@ const candidatesIn = (tracked: Iterable<TrackedVoteRequest>): Candidate[] =>
 interface UpgradesWatchDeps extends Pick<FeedDeps, "state" | "names" | "now"> {
   readonly explorer: Explorer;
 }
+
+/** True if an accepted vote request turned out to be open, or to have ended otherwise. A request of an unknown outcome did not. */
+const isRevoked = ({ phase, status, endUnconfirmed }: TrackedVoteRequest): boolean =>
+  phase === "open" || (!endUnconfirmed && !isAccepted(status) && statusGroup(status) !== "other");
 
 /** Creates the poll that compares the accepted schedule and the rounds with what was announced. */
 export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWatchDeps) {
@@ -92,18 +104,32 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
 
   /**
    * Returns the last accepted decision. `undefined` if the known one is missing in the list, or if its detail has not been read
-   * since the start: that is no news, and the decision before it would look like a new one.
+   * since the start: that is no news, and the decision before it would look like a new one. The same while an outcome is in doubt.
    */
   const decisionAfter = (
     open: Upgrade | undefined,
+    tracked: readonly TrackedVoteRequest[],
     candidates: readonly Candidate[],
   ): UpgradeDecision | undefined => {
-    const known = candidates.find(({ id }) => id === open?.decidedBy);
-    if (open && (known?.acceptedFor === undefined || names.upgradeOf(known.id) === undefined))
-      return undefined;
-    return upgradeDecision(
-      candidates.map((each) => ({ ...each, upgrade: names.upgradeOf(each.id) ?? null })),
+    if (tracked.some((each) => names.upgradeOf(each.identity) && isInDoubt(each, now()))) return undefined;
+    const last = upgradeDecision(
+      candidates.map((each) => ({ ...each, upgradeChange: names.upgradeOf(each.id) ?? null })),
     );
+    const known = tracked.find(({ identity }) => identity === open?.decidedBy);
+    if (!open) return last;
+    if (!known || names.upgradeOf(known.identity) === undefined) return undefined;
+    if (isAccepted(known.status)) return last;
+    if (!isRevoked(known)) return undefined;
+    return last ?? { by: known.identity, at: known.restatedAt ?? now(), schedule: undefined };
+  };
+
+  /** When the poll began to wait for the next list of vote requests, epoch ms. `undefined` while the list is recent. */
+  let waitsSince: number | undefined;
+  /** True if the list of vote requests was read too long ago to remind people of an upgrade that may have been cancelled. */
+  const isWaiting = (readAt: number | undefined): boolean => {
+    const isRecent = readAt === undefined || ageOf(readAt, now()) < RECENT_MS;
+    waitsSince = isRecent ? undefined : (waitsSince ?? now());
+    return waitsSince !== undefined && ageOf(waitsSince, now()) < PATIENCE_MS;
   };
 
   return async function* (subscribers: Subscribers): PollSteps {
@@ -125,14 +151,17 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
     const isBaseline = firstRead === undefined;
     // An upgrade that was accepted before the first reading is no news, however long it takes to read the details.
     const isVoteBaseline = isBaseline || (await readTimes.get(VOTES)) === undefined;
+    const votesRead = await readTimes.get(GOVERNANCE);
     const isExamined =
-      (await readTimes.get(GOVERNANCE)) !== undefined &&
+      votesRead !== undefined &&
       candidates.every(
         (each) => each.acceptedFor === undefined || triedAt.has(each.id) || !isUnexamined(each),
       );
     const rounds = await readRounds(state, now());
-    const decision = decisionAfter(openUpgrade?.[1], candidates);
-    const schedule = judgeUpgrade(openUpgrade, { decision, rounds, isBaseline: isVoteBaseline, now: now() });
+    const decision = decisionAfter(openUpgrade?.[1], [...tracked.values()], candidates);
+    const schedule = isWaiting(votesRead?.completeAt)
+      ? NOTHING_NEW
+      : judgeUpgrade(knownUpgrades, { decision, rounds, isBaseline: isVoteBaseline, now: now() });
     const standing = judgeStandstill(openOf(knownStandstills), rounds, isBaseline);
     // The rounds after an upgrade are told once.
     const isTold = schedule.events.some(({ kind }) => kind === "advancing");

@@ -8,14 +8,18 @@ import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
 const UPGRADE = Date.UTC(2026, 11, 12, 15);
 const FREEZE = UPGRADE - 2 * HOUR;
 
-const set = (by: string, upgradeAt = UPGRADE, freezeAt: number | null = FREEZE): UpgradeDecision => ({
+/** A decision. If it does not say when it took effect, that is when it was first read. */
+type Decision = Omit<UpgradeDecision, "at"> & { readonly at?: number };
+
+const set = (by: string, upgradeAt = UPGRADE, freezeAt: number | null = FREEZE): Decision => ({
   by,
   schedule: { upgradeAt, freezeAt },
 });
-const REMOVED = (by: string): UpgradeDecision => ({ by, schedule: undefined });
+const REMOVED = (by: string): Decision => ({ by, schedule: undefined });
+const made = (hours: number, decision: Decision): Decision => ({ ...decision, at: UPGRADE + hours * HOUR });
 
 /** A reading of the ledger: hours before (-) or after the upgrade, the decision, and the newest round. */
-type Step = readonly [hours: number, decision: UpgradeDecision | undefined, round?: number];
+type Step = readonly [hours: number, decision: Decision | undefined, round?: number];
 
 function wordsOf(event: UpgradeEvent): string {
   if (event.kind === "reminder") return `${event.step} before ${(event.upgradeAt - UPGRADE) / HOUR} h`;
@@ -27,12 +31,14 @@ function wordsOf(event: UpgradeEvent): string {
 function replay(steps: readonly Step[], isBaselineFirst = false) {
   const documents = new Map<string, Upgrade>();
   const told: string[] = [];
-  for (const [index, [hours, decision, round]] of steps.entries()) {
+  const madeAt = new Map<string, number>();
+  for (const [index, [hours, read, round]] of steps.entries()) {
     const now = UPGRADE + hours * HOUR;
-    const open = [...documents].find(([, { endedAt }]) => endedAt === undefined);
+    if (read && !madeAt.has(read.by)) madeAt.set(read.by, read.at ?? now);
+    const decision = read && { ...read, at: madeAt.get(read.by) ?? now };
     const rounds = round === undefined ? undefined : { number: round, seenAt: now };
     const isBaseline = isBaselineFirst && index === 0;
-    const { changed, events } = judgeUpgrade(open, { decision, rounds, isBaseline, now });
+    const { changed, events } = judgeUpgrade(documents, { decision, rounds, isBaseline, now });
     for (const [subject, document] of changed) documents.set(subject, document);
     told.push(...events.map((event) => `${hours}: ${wordsOf(event)}`));
   }
@@ -206,6 +212,35 @@ describe("an upgrade", () => {
         [-80, A],
       ],
       ["-100: scheduled"],
+    ],
+    [
+      "that was cancelled before its time is cancelled, however late the bot reads it",
+      [
+        [-100, A, 1],
+        [0.2, made(-3, REMOVED("b")), 2],
+        [0.4, made(-3, REMOVED("b")), 3],
+      ],
+      ["-100: scheduled", "0.2: cancelled"],
+    ],
+    [
+      "that was moved before its time is moved, however late the bot reads it",
+      [
+        [-100, A, 1],
+        [0.2, made(-3, set("b", UPGRADE + 100 * HOUR)), 2],
+        [0.4, made(-3, set("b", UPGRADE + 100 * HOUR)), 3],
+      ],
+      ["-100: scheduled", "0.2: moved to 100 h"],
+    ],
+    [
+      "whose cancellation turns out to be a mistake is told again, and reminded of",
+      [
+        [-100, A],
+        [-90, REMOVED("b")],
+        [-80, A],
+        [-79, A],
+        [-26, A],
+      ],
+      ["-100: scheduled", "-90: cancelled", "-80: scheduled", "-26: day before 0 h"],
     ],
     ["in the past is no news", [[5, A]], []],
   ])("%s", (_, steps, expected) => {

@@ -111,8 +111,28 @@ describe("upgrades of the network", () => {
     harness.explorer.clearFaults();
     await polled(4);
     expect(count(/Network upgrade moved/)).toBe(1);
-    await accept("cancelUpgrade");
+    // The explorer corrects the outcome of the move, which it must state for an hour.
+    second.status = "Rejected";
+    await pass(45 * MINUTE);
+    expect(count(/Network upgrade moved/)).toBe(1);
+    await pass(45 * MINUTE);
+    await harness.discord.world.until(
+      () => count(/Network upgrade moved/) === 2,
+      "the first schedule",
+      20_000,
+    );
+    // It is cancelled while the bot is away, and the list of vote requests comes late when the reminder is due.
+    const cancel = harness.explorer.ledger.openVoteRequest({ motion: "cancelUpgrade", effectiveInMs: null });
+    await polled(2);
+    await harness.bot().stop("SIGKILL");
+    harness.explorer.ledger.decideVoteRequest(cancel, "Accepted");
+    const at = Number(/pause on <t:(\d+):f>/.exec(textOf(scheduled))?.[1]) * 1_000;
+    harness.pass(at - 2 * HOUR - DAY + MINUTE - harness.now());
+    harness.explorer.injectFault({ kind: "slow", ms: 4_000 }, { path: /vote-requests$/ });
+    await harness.start();
     await untilTold(/Network upgrade of .* cancelled/);
+    harness.explorer.clearFaults();
+    expect(count(/in 1 day/)).toBe(0);
     await harness.discord.world.until(
       () => told().filter(({ content }) => content.includes("cancelled")).length === 2,
       "the edit of the first message",
