@@ -41,7 +41,14 @@ export const freePort = (): Promise<number> =>
   });
 
 /** Prepares a redis-server, and starts it unless `started` is false. Its data survives a restart. */
-export async function startRedis({ started = true } = {}): Promise<RedisProcess> {
+export async function startRedis({
+  started = true,
+  settings: more = [],
+}: {
+  readonly started?: boolean;
+  /** Additional arguments of redis-server. */
+  readonly settings?: readonly string[];
+} = {}): Promise<RedisProcess> {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), "crier-redis-"));
   let child: ChildProcess | undefined;
@@ -61,6 +68,7 @@ export async function startRedis({ started = true } = {}): Promise<RedisProcess>
         "",
         "--maxmemory-policy",
         "volatile-lru",
+        ...more,
       ];
       const server = spawn("redis-server", settings, { stdio: ["ignore", "pipe", "ignore"] });
       child = server;

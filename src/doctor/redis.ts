@@ -13,7 +13,7 @@ const infoOf = (text: string): Record<string, string> =>
 const OLDEST_REDIS = 6;
 const CONNECT_MS = 5_000;
 
-/** Checks the version, persistence and eviction policy of Redis. Returns the open storage if Redis can be used. */
+/** Checks the version, mode, persistence and eviction policy of Redis. Returns the open storage if Redis can be used. */
 export async function* checkRedis(url: string): AsyncGenerator<Finding, Storage | undefined> {
   const storage = await openStorage({ redisUrl: url, dataDir: "" }, { error() {}, warn() {}, info() {} });
   const { redis } = storage;
@@ -44,6 +44,8 @@ export async function* checkRedis(url: string): AsyncGenerator<Finding, Storage 
   yield Number.parseInt(version, 10) >= OLDEST_REDIS
     ? pass("Redis", `version ${version}`)
     : fail("Redis", `version ${version}`, `Use version ${OLDEST_REDIS} or newer.`);
+  if (info.cluster_enabled === "1")
+    yield fail("Redis", "is a cluster, which the bot does not support", "Use a single Redis.");
   // A managed Redis may not allow CONFIG GET.
   const config = await redis.client.configGet("save").catch(() => undefined);
   const saved = config === undefined || Boolean(config.save);

@@ -32,12 +32,14 @@ interface ExplorerDeps {
   readonly onAnswer?: OnAnswer;
   readonly onFetched?: OnFetched;
   readonly onRequest?: OnRequest;
+  /** Called when the explorer begins to refuse the API key, and when it accepts it again. */
+  readonly onKeyRefused?: (isRefused: boolean) => void;
 }
 
 /** Creates an explorer with a cache, budget, queue, retries and circuit breakers. */
 export function createExplorer(
   config: ExplorerConfig,
-  { cache, redis, log, scope = "", onRequest = () => {}, ...rest }: ExplorerDeps,
+  { cache, redis, log, scope = "", onRequest = () => {}, onKeyRefused = () => {}, ...rest }: ExplorerDeps,
 ): WatchedExplorer {
   const troubles = new Map<ExplorerTrouble, number>();
   let isHeard = false;
@@ -63,6 +65,7 @@ export function createExplorer(
     onRefused(err) {
       isHeard = true;
       troubles.set("refused", performance.now());
+      onKeyRefused(true);
       log.error(
         { err, settings },
         "The explorer refuses EXPLORER_API_KEY, or EXPLORER_API_URL is wrong; retrying",
@@ -70,6 +73,7 @@ export function createExplorer(
     },
     onBack(trouble) {
       troubles.delete(trouble);
+      if (trouble === "refused") onKeyRefused(false);
       log.info({}, "The explorer answers again");
     },
     onWithheld: (err, endpoint) =>

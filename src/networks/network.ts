@@ -172,6 +172,7 @@ export function createNetwork(
     onAnswer: oncePerMinute(unforeseen.note),
     onFetched: (endpoint, data) => learn(endpoint, data),
     onRequest: metrics.request,
+    onKeyRefused: metrics.keyRefused,
   });
   const directory = createDirectory();
   const loadDirectory = createDirectoryLoader(directory, state, log);

@@ -7,6 +7,7 @@ export interface NetworkMetrics {
   delivery(feed: string, outcome: string, ageMs: number): void;
   poll(feed: string, outcome: string, ms: number): void;
   unforeseen(endpoint: string, field: string): void;
+  keyRefused(isRefused: boolean): void;
 }
 
 /** All metrics. They are disabled if no port is configured to read them from. */
@@ -24,7 +25,14 @@ const nothing = () => {};
 const NONE: Metrics = {
   interaction: nothing,
   lease: nothing,
-  of: () => ({ read: nothing, request: nothing, delivery: nothing, poll: nothing, unforeseen: nothing }),
+  of: () => ({
+    read: nothing,
+    request: nothing,
+    delivery: nothing,
+    poll: nothing,
+    unforeseen: nothing,
+    keyRefused: nothing,
+  }),
   registry: undefined,
 };
 
@@ -85,6 +93,12 @@ export async function createMetrics(
     labelNames: ["endpoint", "field", ...perNetwork],
     registers,
   });
+  const refusedKeys = new Gauge({
+    name: "crier_explorer_key_refused",
+    help: "1 while the explorer refuses the API key",
+    labelNames: perNetwork,
+    registers,
+  });
   const requests = new Histogram({
     name: "crier_upstream_seconds",
     help: "Requests to the explorer by status and priority, without their wait in the queue",
@@ -115,6 +129,7 @@ export async function createMetrics(
   });
   // Start all series at zero. A series that starts with its first event shows no increase, so an alert would miss that event.
   for (const of of networks.map(labelOf)) {
+    refusedKeys.set(of, 0);
     for (const feed of feeds) {
       for (const outcome of ["delivered", "given-up", "paused", "refused"])
         deliveries.zero({ ...of, feed, outcome });
@@ -159,6 +174,7 @@ export async function createMetrics(
         },
         delivery: (feed, outcome, ageMs) => deliveries.observe({ ...label, feed, outcome }, ageMs / 1_000),
         unforeseen: (endpoint, field) => unforeseen.inc({ ...label, endpoint, field }),
+        keyRefused: (isRefused) => refusedKeys.set(label, isRefused ? 1 : 0),
         poll: (feed, outcome, ms) => polls.observe({ ...label, feed, outcome }, ms / 1_000),
       };
     },

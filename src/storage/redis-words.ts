@@ -1,3 +1,5 @@
+const CLUSTER = "REDIS_URL leads to a Redis Cluster, which the bot does not support. Use a single Redis";
+
 /** Explanations of Redis error replies for operators, by the reply's first word. */
 const ANSWERS: Readonly<Record<string, string>> = {
   WRONGPASS: "REDIS_URL: Redis refuses that user or password",
@@ -11,6 +13,12 @@ const ANSWERS: Readonly<Record<string, string>> = {
   OOM: "Redis is out of memory. Give it more, and set maxmemory-policy to volatile-lru",
   MISCONF: "Redis does not accept writes while it cannot save to its disk",
   LOADING: "Redis is still loading its data",
+  MOVED: CLUSTER,
+  CROSSSLOT: CLUSTER,
+  CLUSTERDOWN: CLUSTER,
+  DENIED: "Redis is in protected mode: it only accepts connections from its own host. Set a password for it",
+  MAXCLIENTS: "Redis has too many connections. Raise its maxclients",
+  NODB: "REDIS_URL: Redis has no database of that number",
 };
 
 /** Explanations of connection errors by code. */
@@ -22,13 +30,20 @@ const CODES: Readonly<Record<string, string>> = {
   ETIMEDOUT: "no answer",
 };
 
+/** Error replies to which Redis gives no code of their own. */
+const UNCODED: readonly (readonly [RegExp, code: keyof typeof ANSWERS])[] = [
+  [/^ERR AUTH .*without any password/, "NOPASS"],
+  // Redis 7, if the user may not run a command in a script.
+  [/^ERR The user executing the script can't/, "NOPERM"],
+  [/^ERR .*(non local key in a cluster node|not hash to the same slot|in cluster mode)/, "CROSSSLOT"],
+  [/^ERR max number of clients/, "MAXCLIENTS"],
+  [/^ERR DB index is out of range/, "NODB"],
+];
+
 /** Returns the code of an error reply. Redis 6 puts the code of an error in a script after its own words ("ERR … -READONLY …"). */
 function replyCode({ message }: Error): string {
-  // Redis has no code for a password that it does not need.
-  if (/^ERR AUTH .*without any password/.test(message)) return "NOPASS";
-  // Redis 7 gives no code for a command that the user may not run in a script.
-  if (/^ERR The user executing the script can't/.test(message)) return "NOPERM";
-  return /^ERR Error running script.*? -([A-Z]+) /.exec(message)?.[1] ?? message.split(" ")[0] ?? "";
+  const [, code] = UNCODED.find(([pattern]) => pattern.test(message)) ?? [];
+  return code ?? /^ERR Error running script.*? -([A-Z]+) /.exec(message)?.[1] ?? message.split(" ")[0] ?? "";
 }
 
 /** Messages of the client's errors for commands whose connection ended (@redis/client). */
@@ -83,6 +98,6 @@ export function explainRedis(error: unknown, url = "", wasConnected = false): st
   if (code === "ECONNRESET" || error.message === "Socket closed unexpectedly")
     return isTls || wasConnected
       ? "Redis closes the connection"
-      : "Redis closes the connection. If it requires TLS, begin REDIS_URL with rediss://";
+      : "Redis closes the connection. If it requires TLS, begin REDIS_URL with rediss://. It may also be in protected mode, or have too many connections";
   return `Redis failed (${code || (/^[A-Z]+$/.test(word) ? word : error.name)})`;
 }

@@ -99,40 +99,68 @@ type Parsed<T> = { readonly document: T } | { readonly problem: string };
 
 /**
  * Creates the state over a store. A document that is not JSON or does not match its schema affects no other document. It is
- * logged once, moved to "unreadable" with its text, and treated as missing.
+ * logged once, moved to "unreadable" with its text, and treated as missing. Every commit depends on the state's version, because a
+ * newer bot may begin to use the state in Redis at any time.
  */
 export function createState(
   store: Store,
   { log, keepAside = true, prefix = async () => "" }: StateOptions,
 ): State {
-  /** Names of unreadable documents that were logged, and of those that could not be set aside. */
+  /** Names of unreadable documents that are being moved, and of those that stay where they are. */
+  const moving = new Set<string>();
+  const staying = new Set<string>();
+  /** Names with the messages that were logged about them. */
   const reported = new Set<string>();
-  const left = new Set<string>();
   /** Number of commits with a write, by collection. */
   const commitCounts = new Map<string, number>();
   const heldText = (document: unknown): string => sourceOf(document) ?? toText(document);
 
   const setAside = async (collection: string, id: string, text: string, problem: string) => {
     const name = `${collection}/${id}`;
-    // Only one reader retries at a time. The state's version is read below, and may itself be unreadable.
-    const isRetry = left.delete(name);
-    if (reported.has(name) && !isRetry) return;
-    reported.add(name);
-    if (!isRetry)
-      log.error({ collection, id, problem }, "A document of the state cannot be read; it was set aside");
-    if (!keepAside) return;
+    const report = (message: string, err?: unknown) => {
+      const key = `${name} ${message}`;
+      if (!reported.has(key)) log.error({ collection, id, problem, ...(err ? { err } : {}) }, message);
+      reported.add(key);
+    };
+    // The state's version is read below, and may itself be unreadable.
+    if (staying.has(name) || moving.has(name)) return;
+    moving.add(name);
     try {
       // Documents of a newer bot are left in place.
-      if ((await versionOf(state)) > STATE_VERSION) return;
+      if (!keepAside || (await versionOf(state)) > STATE_VERSION) {
+        staying.add(name);
+        return report("A document of the state cannot be read; it stays where it is");
+      }
       const document = { collection, id, text, problem, at: Date.now() };
-      await state.commit([
+      const isMoved = await state.commit([
         { op: "expect", collection, id, text },
         state.open(unreadableDocuments).put(name, document),
         { op: "delete", collection, id },
       ]);
+      if (isMoved) report("A document of the state cannot be read; it was set aside");
     } catch (err) {
-      if (!isRetry) log.error({ err, collection, id }, "An unreadable document could not be set aside");
-      left.add(name);
+      report("An unreadable document could not be set aside", err);
+    } finally {
+      moving.delete(name);
+    }
+  };
+
+  /** Text of the state's version when it was last read. */
+  let versionText: { readonly text: string | undefined } | undefined;
+  const readVersionText = async () => ({ text: await store.get(stateVersion.name, VERSION_ID) });
+  /** Commits to a state of a version that this bot can read. @throws {StateError} */
+  const commitToVersion = async (writes: readonly Write[]): Promise<boolean> => {
+    for (;;) {
+      versionText ??= await readVersionText();
+      const { text } = versionText;
+      checkReadable(versionIn(text));
+      const expected = { op: "expect", collection: stateVersion.name, id: VERSION_ID, text } as const;
+      if (await store.commit([expected, ...writes])) {
+        if (writes.some(({ collection }) => collection === stateVersion.name)) versionText = undefined;
+        return true;
+      }
+      versionText = await readVersionText();
+      if (versionText.text === text) return false;
     }
   };
 
@@ -259,7 +287,7 @@ export function createState(
       const named = (write: Write): Write =>
         sharedNames.has(write.collection) ? write : { ...write, collection: ownPrefix + write.collection };
       try {
-        return await store.commit(ownPrefix === "" ? writes : writes.map(named));
+        return await commitToVersion(ownPrefix === "" ? writes : writes.map(named));
       } finally {
         // Also after an error, because the writes may have been made in spite of it.
         const changed = new Set(
@@ -274,6 +302,15 @@ export function createState(
 }
 
 const VERSION_ID = "state";
+
+/** Returns the version in a document's text. A state without a readable one has the first. */
+function versionIn(text: string | undefined): number {
+  try {
+    return versionSchema.parse(JSON.parse(text ?? "")).version;
+  } catch {
+    return 1;
+  }
+}
 
 /** Returns the version in which the state was written. A state without a version has the first one. */
 const versionOf = async (state: Pick<State, "open">): Promise<number> =>

@@ -231,4 +231,22 @@ describeWithRedis("the doctor's Redis check", () => {
     expect((await run(env)).said).toContain("✖ Redis: Redis cannot be reached: nothing is listening there");
     await harness.close();
   });
+
+  it("refuses a Redis Cluster, with and without the bot's part of the keys", async () => {
+    const redis = await startRedis({ settings: ["--cluster-enabled", "yes"] });
+    const harness = await startHarness();
+    const env = { ...botEnvironment(harness.discord, harness.explorer), REDIS_URL: redis.url };
+    expect((await run(env)).said).toContain("✖ Redis: REDIS_URL leads to a Redis Cluster");
+    const client = createClient({ url: redis.url });
+    await client.connect();
+    await client.sendCommand(["CLUSTER", "ADDSLOTSRANGE", "0", "16383"]);
+    const isUp = async () => String(await client.sendCommand(["CLUSTER", "INFO"])).includes("state:ok");
+    await expect.poll(isUp, { timeout: 10_000 }).toBe(true);
+    const { said, code } = await run(env);
+    expect(said).toContain("✖ Redis: is a cluster, which the bot does not support");
+    expect(code).toBe(1);
+    client.destroy();
+    await redis.close();
+    await harness.close();
+  });
 });

@@ -24,6 +24,16 @@ describe("an explanation of a Redis error", () => {
     ["MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.", /primary is down/],
     ["NOREPLICAS Not enough good replicas to write.", /too few replicas.*address of the primary/],
     ["OOM command not allowed when used memory > 'maxmemory'.", /out of memory/],
+    ["MOVED 3999 10.0.0.2:6379", /a Redis Cluster, which the bot does not support/],
+    ["CROSSSLOT Keys in request don't hash to the same slot", /a Redis Cluster/],
+    ["CLUSTERDOWN Hash slot not served", /a Redis Cluster/],
+    [
+      "ERR Error running script (call to f_1): @user_script:3: Script attempted to access a non local key in a cluster node",
+      /a Redis Cluster/,
+    ],
+    ["DENIED Redis is running in protected mode because protected mode is enabled", /in protected mode/],
+    ["ERR max number of clients reached", /too many connections. Raise its maxclients/],
+    ["ERR DB index is out of range", /no database of that number/],
   ])("is given for a refusal: %s", (message, words) => {
     expect(isRefusal(new Error(message))).toBe(true);
     expect(explainRedis(new Error(message))).toMatch(words);

@@ -104,6 +104,9 @@ it("reads only the documents that have changed since the last list, if no other 
     },
   };
   const state = createState(counting, { log: { error: () => {} } });
+  // The first commit reads the state's version.
+  await state.commit([]);
+  reads.documents = 0;
   const subscriptions = state.open(subscriptionDocuments);
   const listed = async () =>
     [...(await subscriptions.list())].map(([id, { channelId }]) => `${id}: ${channelId}`);
@@ -201,6 +204,41 @@ it("marks a state with its version, and refuses a newer version", async () => {
   await state.close();
 });
 
+it("writes nothing into a state that a newer bot has begun to use, and leaves its documents in place", async () => {
+  const { state, store, write, lines } = open();
+  await claimVersion(state);
+  const put = () =>
+    state.commit([state.open(knownTokens).put("t", { id: "t", name: "Token", active: null })]);
+  expect(await put()).toBe(true);
+  await write("version", "state", JSON.stringify({ version: STATE_VERSION + 1 }));
+  await write("tokens", "new", "{}");
+  await expect(put()).rejects.toThrow("newer version of the bot");
+  for (let reads = 0; reads < 2; reads += 1) expect(await state.open(knownTokens).get("new")).toBeUndefined();
+  expect(await store.get("tokens", "new")).toBe("{}");
+  expect(lines.map(({ message }) => message)).toEqual([
+    "A document of the state cannot be read; it stays where it is",
+  ]);
+  await state.close();
+});
+
+it("sets a document aside each time it becomes unreadable, and logs it once", async () => {
+  const { state, write, lines } = open();
+  const tokens = state.open(knownTokens);
+  for (let times = 0; times < 2; times += 1) {
+    await write("tokens", "t", "{}");
+    expect(await tokens.get("t")).toBeUndefined();
+    // A command that expects what it has read can write.
+    expect(
+      await state.commit([
+        tokens.expect("t", undefined),
+        tokens.put("t", { id: "t", name: "Token", active: null }),
+      ]),
+    ).toBe(true);
+  }
+  expect(lines).toHaveLength(1);
+  await state.close();
+});
+
 it("writes nothing after another process has taken the lease", async () => {
   const { state } = open();
   const held: LeasedState[] = [];
@@ -246,8 +284,8 @@ it("keeps a document that cannot be set aside, and sets it aside once the store 
   expect(await store.get("tokens", "t")).toBeUndefined();
   expect(await state.open(unreadableDocuments).get("tokens/t")).toMatchObject({ text: "{}" });
   expect(lines.map(({ message }) => message)).toEqual([
-    "A document of the state cannot be read; it was set aside",
     "An unreadable document could not be set aside",
+    "A document of the state cannot be read; it was set aside",
   ]);
   await store.close();
 });

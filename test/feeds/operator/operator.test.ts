@@ -3,12 +3,14 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DiscordError } from "../../../sandbox/discord/errors.js";
 import type { Channel } from "../../../sandbox/discord/world.js";
+import { freePort } from "../../../sandbox/redis-process.js";
 import { MINUTE } from "../../../src/util/units.js";
 import { type Harness, startHarness, textOf } from "../../harness.js";
 
 describe("the operator's channel", () => {
   let harness: Harness;
   let channel: Channel;
+  let httpPort: number;
   const secret = "/ping/0123-secret-4567?status=up";
   const beats: { url: string | undefined; key: unknown }[] = [];
   const monitor = createServer((request, response) => {
@@ -24,11 +26,13 @@ describe("the operator's channel", () => {
   beforeAll(async () => {
     await new Promise<void>((resolve) => monitor.listen(0, "127.0.0.1", resolve));
     const { port } = monitor.address() as AddressInfo;
+    httpPort = await freePort();
     harness = await startHarness({
       env: ({ world: around, guild, channels }) => {
         channel = around.addChannel({ type: 0, guild_id: guild.id, name: "crier-ops" });
         return {
           OPERATOR_CHANNEL_ID: channel.id,
+          HTTP_PORT: String(httpPort),
           HEARTBEAT_URL: `http://127.0.0.1:${port}${secret}`,
           GOVERNANCE_CHANNEL_ID: channels.governance.id,
           WATCH_POLL_SECONDS: "1",
@@ -42,17 +46,24 @@ describe("the operator's channel", () => {
     monitor.close();
   });
 
+  const isKeyRefused = async () =>
+    (await (await fetch(`http://127.0.0.1:${httpPort}/metrics`)).text()).includes(
+      "\ncrier_explorer_key_refused 1\n",
+    );
+
   it("reports a refused key in one message, which says when it is over", async () => {
     harness.explorer.accept("another-key");
     const message = await untilTold(/the explorer rejects the API key/);
     expect(message.content).toBe("For the operator: the explorer rejects the API key");
     expect(message.pings).toEqual([]);
     expect(textOf(message)).toContain("EXPLORER_API_KEY");
+    expect(await isKeyRefused()).toBe(true);
     harness.explorer.accept(harness.explorer.key);
     // The bot retries by itself, after a quarter of a minute. The problem ends after ten minutes without it.
     harness.pass(MINUTE);
     const answered = () => harness.bot().output().includes("The explorer answers again");
     await world().until(answered, "an answer", 40_000);
+    expect(await isKeyRefused()).toBe(false);
     harness.pass(11 * MINUTE);
     await world().until(
       () => /✅ Over: “The explorer rejects the API key”/.test(message.content),
