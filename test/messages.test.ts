@@ -211,7 +211,7 @@ const RARE: readonly string[] = [
   "no longer a super validator",
   "the number of yes votes needed isn't known right now",
   "usually votes … after the quorum date",
-  "… of them have ended since.",
+  "… of them … ended since.",
   "… … not sorted by kind yet: I'm still reading what ….",
   "…and … more. Press “All vote requests” to see them.",
   "…and … more. Press “Newest validators” to see them.",

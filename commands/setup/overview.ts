@@ -8,13 +8,13 @@ import { buttonAddress, defineButton } from "../../src/screens/addresses.js";
 import { pageOf } from "../../src/screens/parts.js";
 import type { Menu } from "../../src/screens/view.js";
 import type { OwnedSubscription } from "../../src/subscribe/editor.js";
-import { pageLinks, restWords } from "../../src/subscribe/shown.js";
+import { labelOf, pageLinks, restWords } from "../../src/subscribe/shown.js";
 import { countedWords, join, type Markdown, md, roleMention } from "../../src/text/markdown.js";
 import { capitalized } from "../../src/text/plain.js";
 import { yieldIfBusy } from "../../src/util/event-loop.js";
 import { addTo } from "../../src/util/groups.js";
 import { present } from "../../src/util/present.js";
-import { labelOf, subscriptionMenu } from "../subscribe/menu.js";
+import { subscriptionMenu } from "../subscribe/menu.js";
 import { GONE_ROLE, headline, serverSubscriptions, setupButton } from "../subscribe/subscription.js";
 
 /** Opens the dialog that adds a subscription to a feed. */

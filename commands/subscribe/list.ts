@@ -11,7 +11,7 @@ import type { Network } from "../../src/networks/network.js";
 import { type ButtonParameters, buttonAddress, defineButton } from "../../src/screens/addresses.js";
 import { pageOf } from "../../src/screens/parts.js";
 import type { OwnedSubscription } from "../../src/subscribe/editor.js";
-import { pageLinks, restWords } from "../../src/subscribe/shown.js";
+import { labelOf, pageLinks, restWords } from "../../src/subscribe/shown.js";
 import { countedWords, join, type Markdown, md, timestamp } from "../../src/text/markdown.js";
 import { present } from "../../src/util/present.js";
 import { subscriptionMenu } from "./menu.js";
@@ -39,19 +39,14 @@ const deliveryLines = ({ deliveredAt, error, erroredAt }: Health): Markdown[] =>
 async function entryOf(
   each: OwnedSubscription,
   services: SubscribeServices,
-  shownLabel: string | undefined,
+  shownBy: Network,
   gone: ReadonlySet<string>,
 ): Promise<readonly Markdown[]> {
   const { subscription, feed, of, network } = each;
   const health = await of.subscriptions.health(subscription.channelId);
   const currentState = network && (await feed.nowOf?.(network, subscription));
   return present([
-    await headline(
-      subscription,
-      feed,
-      network ?? services,
-      unlessShown(network ? network.label : of.name, shownLabel),
-    ),
+    await headline(subscription, feed, network ?? services, labelOf(of, shownBy)),
     ...described(subscription, feed, gone),
     currentState && md`Now: ${currentState}`,
     of.subscriptions.isFixed(subscription) && md`${OPERATORS_OWN}`,
@@ -62,10 +57,6 @@ async function entryOf(
     md``,
   ]);
 }
-
-/** Returns a network's label, unless the message already shows it (`shownLabel`). */
-const unlessShown = (label: string | undefined, shownLabel: string | undefined): string | undefined =>
-  label === shownLabel ? undefined : label;
 
 /** Returns lines that say when the data of each feed was last read, by network. */
 async function readLines(
@@ -112,7 +103,7 @@ async function subscriptionList(
   const { rows: shownOnes, page, pages } = pageOf(ownSubscriptions, wantedPage, PER_PAGE);
   const roleIds = shownOnes.map(({ subscription }) => subscription.roleId);
   const gone = await goneRoles(services.rest, guildId, roleIds);
-  const entries = await Promise.all(shownOnes.map((each) => entryOf(each, services, shownBy.label, gone)));
+  const entries = await Promise.all(shownOnes.map((each) => entryOf(each, services, shownBy, gone)));
   return shownBy.renderer.message({
     title: md`Subscriptions`,
     tone: "neutral",

@@ -6,10 +6,11 @@ import type { Click } from "../../src/discord/clicks.js";
 import { LIMITS } from "../../src/discord/limits.js";
 import type { MessagePayload } from "../../src/discord/message.js";
 import { readPlace } from "../../src/discord/places.js";
-import type { Network, NetworkState } from "../../src/networks/network.js";
+import type { Network } from "../../src/networks/network.js";
 import { buttonAddress, defineButton, subjectParameter } from "../../src/screens/addresses.js";
 import type { Link, Menu, View } from "../../src/screens/view.js";
 import { findAmong, type OwnedSubscription, setPaused } from "../../src/subscribe/editor.js";
+import { labelOf } from "../../src/subscribe/shown.js";
 import { join, type Markdown, md, timestamp } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { present } from "../../src/util/present.js";
@@ -106,10 +107,6 @@ export const whichSubscription = async (
     menus: [await subscriptionMenu(all, shownBy, "Pick one…")],
     readings: [],
   });
-
-/** Returns the name of a network that is not the one that shows a message. */
-export const labelOf = ({ id, name }: NetworkState, shownBy: Network): string | undefined =>
-  id === shownBy.id ? undefined : name;
 
 const setupLink: Link = { label: "Setup", emoji: "⚙️", to: buttonAddress(setupButton, {}) };
 

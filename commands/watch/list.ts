@@ -6,7 +6,7 @@ import type { Network } from "../../src/networks/network.js";
 import { buttonAddress } from "../../src/screens/addresses.js";
 import type { Link, View } from "../../src/screens/view.js";
 import { findAmong } from "../../src/subscribe/editor.js";
-import { restWords } from "../../src/subscribe/shown.js";
+import { labelOf, restWords } from "../../src/subscribe/shown.js";
 import { join, type Markdown, md } from "../../src/text/markdown.js";
 import { present } from "../../src/util/present.js";
 import {
@@ -41,20 +41,17 @@ async function refusedOn(userId: string, networks: readonly Network[]): Promise<
   return (await Promise.all(refusals)).flat();
 }
 
-/** Appends the network's label to a text, unless the message already shows it (`shownLabel`). */
-const labelled = (text: string, { network, of }: Watch, shownLabel: string | undefined): string => {
-  const label = network ? network.label : of.name;
-  return label === undefined || label === shownLabel ? text : `${text} · ${label}`;
-};
+/** Returns the title of a watch, with its network if it is another one than that which shows the message. */
+async function titleIn(watch: Watch, services: Network, shownBy: Network): Promise<string> {
+  const [title, label] = [await titleOfWatch(watch, services), labelOf(watch.of, shownBy)];
+  return label === undefined ? title : `${title} · ${label}`;
+}
 
-async function linesOf(each: Watch, services: Network, shownLabel: string | undefined): Promise<Markdown[]> {
+async function linesOf(each: Watch, services: Network, shownBy: Network): Promise<Markdown[]> {
   const { feed, subscription, network } = each;
   const currentState = network && (await feed.nowOf?.(network, subscription));
   return [
-    join(
-      [md`**${labelled(await titleOfWatch(each, services), each, shownLabel)}**`, restWords(each, {})],
-      " · ",
-    ),
+    join([md`**${await titleIn(each, services, shownBy)}**`, restWords(each, {})], " · "),
     md`${topicList(each)}${currentState ? md` · ${currentState}` : md``}`,
   ];
 }
@@ -101,7 +98,7 @@ export async function watchList(
   const listedWatches = ownWatches.slice(0, LIMITS.menuOptions);
   const moreCount = ownWatches.length - listedWatches.length;
   const shownWatches = chosenWatch ? [chosenWatch] : listedWatches;
-  const watchLines = await Promise.all(shownWatches.map((each) => linesOf(each, services, shownBy.label)));
+  const watchLines = await Promise.all(shownWatches.map((each) => linesOf(each, services, shownBy)));
   const view: View = {
     title: chosenWatch ? md`What you watch` : md`What you watch: ${everything.length} of ${MAX_WATCHES}`,
     tone: "neutral",
@@ -122,7 +119,7 @@ export async function watchList(
         placeholder: "Pause, change or remove…",
         choices: await Promise.all(
           listedWatches.map(async (each) => ({
-            label: labelled(await titleOfWatch(each, services), each, shownBy.label),
+            label: await titleIn(each, services, shownBy),
             chosen: each === chosenWatch,
             to: buttonAddress(watchesButton, {
               feed: each.feed.name,

@@ -35,11 +35,12 @@ export async function fanOut(
   for (const event of events) {
     const eventId = feed.idOf(event);
     const only = feed.channelOf?.(event);
+    const topics = [feed.topicOf(event)].flat();
     const wanting = new Map<string, Subscription>();
     for await (const piece of inPieces(only === undefined ? all : (byChannel.get(only) ?? [])))
       for (const subscription of piece) {
         const { channelId } = subscription;
-        const isOn = hasTopic(subscription, definition, feed.topicOf(event));
+        const isOn = topics.some((topic) => hasTopic(subscription, definition, topic));
         if (!isOn || !feed.wants(subscription, event)) continue;
         const shared = wanting.get(channelId);
         const id = deliveryId(name, eventId, channelId);

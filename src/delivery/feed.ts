@@ -228,8 +228,8 @@ export interface Feed<Event = unknown> {
   readEvent(json: unknown): Event | undefined;
   /** Returns an event's id. The same event always has the same id. */
   idOf(event: Event): string;
-  /** Returns the event's topic, one of the definition's. */
-  topicOf(event: Event): string;
+  /** Returns the event's topic, one of the definition's. A subscription gets an event with several topics for any of them. */
+  topicOf(event: Event): string | readonly string[];
   /**
    * Returns the subjects that later events may follow up on. An event with several subjects has one message
    * for all of them, which is never edited.

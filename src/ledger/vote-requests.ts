@@ -18,6 +18,17 @@ export function identityOf(
   return row.trackingCid ?? row.contractId;
 }
 
+/**
+ * Returns when a row's request was opened, epoch ms. null if the row does not say: each vote makes a new contract, and the time of a
+ * later one may be that of the vote.
+ */
+export const openedAtIn = ({
+  trackingCid,
+  contractId,
+  createdAt,
+}: Pick<VoteRequestListItem, "trackingCid" | "contractId" | "createdAt">): number | null =>
+  trackingCid === null || trackingCid === contractId ? createdAt : null;
+
 /** Returns the tally in a row of the list. */
 export const tallyIn = ({
   yesCount: yes,

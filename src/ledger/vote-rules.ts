@@ -8,6 +8,7 @@ const STATUSES: ReadonlyMap<string, StatusGroup> = new Map([
   ["inprogress", "open"],
   ["open", "open"],
   ["active", "open"],
+  ["readytoclose", "open"],
   ["accepted", "accepted"],
   ["approved", "accepted"],
   ["vroaccepted", "accepted"],

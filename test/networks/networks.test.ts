@@ -246,6 +246,12 @@ describe("a bot with two networks", () => {
       .flatMap((each) => each.options ?? []);
     expect(options).toHaveLength(2);
     await driver().choose(person, watches, options[1]?.value ?? "");
+    // The message is of TestNet now, so that the other watch is the one with a network.
+    const names = driver()
+      .components(watches)
+      .flatMap((each) => each.options ?? [])
+      .map(({ label }) => label.includes("· MainNet"));
+    expect(names).toEqual([true, false]);
     await driver().click(person, watches, "Remove");
     expect(textOf(watches)).toContain("1 of 20");
   });

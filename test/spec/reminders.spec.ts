@@ -75,6 +75,15 @@ describe("dueReminders", () => {
     expect(dueReminders(known, chosen, 0, DEADLINE - 1)).toEqual(expected.map(id));
   });
 
+  it.each([
+    ["as long as the longest of its times", 7 * DAY, [HOUR]],
+    ["shorter than all of its times but one", 6 * DAY, [HOUR]],
+    ["longer than all of its times", 8 * DAY, [7 * DAY, HOUR]],
+    ["short", DAY, [12 * HOUR, 3 * HOUR]],
+  ])("keeps the chosen times for a vote that is %s", (_, window, expected) => {
+    expect(reminderTimes([7 * DAY, HOUR], DEADLINE, DEADLINE - window)).toEqual(expected);
+  });
+
   it("skips reminders whose time had passed when the request was first seen", () => {
     const openedAt = DEADLINE - 4 * HOUR;
     const known = tracked({ openedAt, seenAt: DEADLINE - HOUR });

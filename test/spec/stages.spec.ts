@@ -5,13 +5,13 @@ import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 import { NOW, tracked } from "./vote-requests.js";
 
 /** Returns the changes and events of one poll at NOW for a request. */
-async function check(known: TrackedVoteRequest, superValidators?: number) {
+async function check(known: TrackedVoteRequest, superValidators?: number, awaits = false) {
   const checkStages = createStageChecks({
     requests: { all: async () => new Map([["k", known]]) },
     superValidators: async () => superValidators,
     now: () => NOW,
   });
-  const { learnt, events } = await checkStages();
+  const { learnt, events } = await checkStages(awaits);
   return { next: learnt.get("k"), events };
 }
 
@@ -31,6 +31,14 @@ describe("the passing of time", () => {
     expect(next).toMatchObject({ stage: "overdue", toldOverdue: true, revision: known.revision + 1 });
     expect((await check(tracked({ ...stuck, ...next, stage: "ready" }, past(HOUR)))).events).toEqual([]);
     expect((await check(tracked({ ...stuck, stage: "voting" }, past(HOUR - 1)))).events).toEqual([]);
+  });
+
+  it("is not judged by dates that another read may replace", async () => {
+    const unconfirmed = { ...tracked().terms, ...past(-DAY) };
+    const moving = tracked({ ...stuck, stage: "ready", unconfirmed }, past(HOUR));
+    expect((await check(moving, undefined, true)).events).toEqual([]);
+    // If no complete read comes, the known dates count.
+    expect((await check(moving)).events).toHaveLength(1);
   });
 
   it("marks a request as overdue without an announcement if it was overdue when first seen", async () => {

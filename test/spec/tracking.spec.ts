@@ -7,9 +7,11 @@ import {
   firstSeen,
   isCorrected,
   keyOf,
+  mayHaveMoved,
   requestKey,
   tallyOf,
   toVoteRequest,
+  withReopening,
   withTold,
   withTracked,
 } from "../../src/feeds/governance/tracking.js";
@@ -223,6 +225,41 @@ describe("compare", () => {
       expect(isCorrected(read(back, after, NOW + HOUR), NOW + HOUR)).toBe(false);
     },
   );
+
+  it("reopens a request that is listed as open for an hour after its end", () => {
+    const over = tracked({ phase: "closed", closedAt: NOW - DAY, openUntil: NOW - DAY, status: "Expired" });
+    const seen = withReopening(over, row({}), NOW);
+    expect(seen).toEqual({ ...over, listedOpenAt: NOW });
+    expect(withReopening(seen, row({}), NOW + HOUR - 1)).toBe(seen);
+    expect(withReopening(seen, row({ status: "Expired" }), NOW + HOUR)).toEqual(over);
+    // An old version of the row says nothing.
+    const stale = row({ contractId: "c0", yesCount: 1 });
+    expect(withReopening(over, stale, NOW)).toBe(over);
+    expect(withReopening(seen, row({}), NOW + HOUR)).toEqual(
+      tracked({ reopenedAt: NOW + HOUR, revision: over.revision + 1 }),
+    );
+  });
+
+  it("takes the dates of a row that has ended, which nothing confirms", () => {
+    const known = tracked({ unconfirmed: { ...tracked().terms, voteBefore: NOW } });
+    const { next } = compare(known, row({ status: "Expired", voteBefore: NOW - HOUR }), true, NOW);
+    expect(next.terms.voteBefore).toBe(NOW - HOUR);
+    expect(next).not.toHaveProperty("unconfirmed");
+    const stale = row({ contractId: "c9", yesCount: 1, status: "Expired", voteBefore: NOW });
+    expect(compare(tracked(), stale, true, NOW).next.terms.voteBefore).toBe(NOW + DAY);
+  });
+
+  it("may be overdue again with other dates", () => {
+    const moved = { ...tracked().terms, voteBefore: NOW + 2 * DAY };
+    const told = tracked({ toldOverdue: true, unconfirmed: moved });
+    expect(mayHaveMoved(told)).toBe(true);
+    expect(compare(told, row({ voteBefore: NOW + 2 * DAY }), true, NOW).next).not.toHaveProperty(
+      "toldOverdue",
+    );
+    const named = tracked({ toldOverdue: true, unconfirmed: { ...told.terms, title: "B" } });
+    expect(mayHaveMoved(named)).toBe(false);
+    expect(compare(named, row({ title: "B" }), true, NOW).next.toldOverdue).toBe(true);
+  });
 
   it("does not take the first page alone for another outcome", () => {
     const told = tracked({ phase: "closed", closedAt: NOW - DAY, status: "Accepted" });
@@ -563,6 +600,9 @@ describe("a decision", () => {
 
   it("uses the dashboard's count of super validators if the tally does not say how many are missing", () => {
     const partial = tracked({ yes: 9, no: 1, pending: null, decided: [] });
+    // A decision that had been made before the number was known is no news.
+    const unknown = tracked({ yes: 9, no: 1, pending: null });
+    expect(decide(decide(unknown).next, 13).news).toBeUndefined();
     expect(decide(partial).news).toBeUndefined();
     expect(decide(partial, 13).news?.way).toBe("yes");
     expect(decide(partial, 15).news).toBeUndefined();

@@ -32,7 +32,9 @@ export function createClosings({
         if (known.phase !== "open" || isThere) continue;
         const status = known.missedReads + 1 < MISSED_READS ? null : await confirmedEnd(known);
         const nextRequest = afterMissing(known, status, now());
-        if (nextRequest.phase === "closed") events.push({ kind: "closed", key, status });
+        const { reopenedAt: correctedAt } = known;
+        if (nextRequest.phase === "closed")
+          events.push({ kind: "closed", key, status, ...(correctedAt === undefined ? {} : { correctedAt }) });
         if (nextRequest.phase === "closed" || nextRequest.missedReads !== known.missedReads)
           learntRequests.set(key, nextRequest);
       }

@@ -79,6 +79,10 @@ const trackedVoteRequest = z.object({
   toldStatus: z.string().nullable().exactOptional(),
   /** Time since which the explorer states the current outcome instead, epoch ms. */
   restatedAt: timestampSchema.exactOptional(),
+  /** Time since which the explorer has listed it as open although it had ended, epoch ms. */
+  listedOpenAt: timestampSchema.exactOptional(),
+  /** Time when it was last reopened, because its end had been a mistake, epoch ms. */
+  reopenedAt: timestampSchema.exactOptional(),
   /** True if it was announced as overdue, or was overdue when first seen. */
   toldOverdue: z.boolean().exactOptional(),
   /** The decisions that were announced, or had been made when first seen. Missing if it was never checked. */

@@ -57,7 +57,8 @@ export function decide(
     const nextRequest = lost === undefined ? recorded : { ...recorded, decisionSequence: sequence };
     return decided ? { next: nextRequest, news: newsOf("decided", way) } : { next: nextRequest };
   }
-  if (!decided) return { next: { ...kept, decided: [] } };
+  // Without the number of votes needed, nothing says what was decided before.
+  if (!decided) return { next: needed === undefined ? request : { ...kept, decided: [] } };
   if (lost === undefined) return { next: unconfirmedLoss === undefined ? request : kept };
   if (!confirming) return { next: request };
   if (unconfirmedLoss !== lost) return { next: { ...kept, unconfirmedLoss: lost } };

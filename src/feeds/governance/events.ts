@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { voteRequestListItem } from "../../explorer/schema/governance.js";
+import { statusGroup } from "../../ledger/vote-rules.js";
 import { timestampSchema } from "../../storage/timestamp.js";
 import type { GovernanceTopic } from "./topics.js";
 
@@ -78,7 +79,7 @@ const governanceEventSchema = z.discriminatedUnion("kind", [
     kind: z.literal("closed"),
     key: z.string(),
     status: z.string().nullable(),
-    /** Set if another outcome was announced before: since when the explorer states this one, epoch ms. */
+    /** Set if another outcome was announced before: since when the explorer states this one, or no end, epoch ms. */
     correctedAt: timestampSchema.optional(),
   }),
 ]);
@@ -115,11 +116,8 @@ export type Reminder = Extract<GovernanceEvent, { kind: "reminder" }>;
 export const readEvent = (json: unknown): GovernanceEvent | undefined =>
   z.union([governanceEventSchema, singleVote]).safeParse(json).data;
 
-/** Topic of each kind of event. */
-export const TOPIC_OF: Readonly<Record<GovernanceEvent["kind"], GovernanceTopic>> = {
+const TOPIC_OF: Readonly<Record<Exclude<GovernanceEvent["kind"], "digest" | "missed">, GovernanceTopic>> = {
   opened: "new",
-  digest: "new",
-  missed: "new",
   changed: "changes",
   votes: "votes",
   reminder: "reminders",
@@ -128,6 +126,14 @@ export const TOPIC_OF: Readonly<Record<GovernanceEvent["kind"], GovernanceTopic>
   overdue: "overdue",
   closed: "outcome",
 };
+
+/** Returns an event's topics. A message about a new request that has ended states the outcome, too. */
+export function topicOf(event: GovernanceEvent): readonly GovernanceTopic[] {
+  if (event.kind === "missed") return ["new", "outcome"];
+  if (event.kind !== "digest") return [TOPIC_OF[event.kind]];
+  const hasEnded = event.rows.some(({ status }) => !["open", "other"].includes(statusGroup(status)));
+  return hasEnded ? ["new", "outcome"] : ["new"];
+}
 
 /** Returns the id of the event that announces a vote request. */
 export const openingOf = (key: string): string => `${key}:opened`;
@@ -140,8 +146,10 @@ export function eventId(event: GovernanceEvent): string {
     case "closed":
       return [event.key, "closed", event.correctedAt].filter((part) => part !== undefined).join(":");
     case "missed":
+      return `${event.key}:missed`;
     case "overdue":
-      return `${event.key}:${event.kind}`;
+      // With other dates, a request may be overdue again.
+      return `${event.key}:overdue:${event.since ?? ""}`;
     case "digest":
       return `${event.keys.join("+").slice(0, 200)}:digest`;
     case "changed":

@@ -22,7 +22,7 @@ import {
   openingOf,
   readEvent,
   reminderOf,
-  TOPIC_OF,
+  topicOf,
 } from "./events.js";
 import { createMessages } from "./messages.js";
 import { createNews } from "./news.js";
@@ -72,7 +72,7 @@ export const governance: FeedModule = {
       definition,
       readEvent,
       idOf: eventId,
-      topicOf: ({ kind }) => TOPIC_OF[kind],
+      topicOf,
       subjectsOf: keysOf,
       begins,
       lastsAs: (event) => (event.kind === "reminder" ? eventId(event) : undefined),

@@ -268,7 +268,8 @@ export function createMessages(names: Names, now: () => number) {
             all.map(({ createdAt }) => createdAt),
             since,
           ),
-          endedCount > 0 && md`${endedCount === rows.length ? "All" : endedCount} of them have ended since.`,
+          endedCount > 0 &&
+            md`${endedCount === rows.length ? "All" : endedCount} of them ${endedCount === 1 ? "has" : "have"} ended since.`,
           ...shownRows.map(({ row, title }) => join([bold(cut(title, 120)), ...lastingFacts(row)], " · ")),
           rows.length > shownRows.length &&
             md`…and ${rows.length - shownRows.length} more. Press “All vote requests” to see them.`,

@@ -22,7 +22,14 @@ import type { GovernanceEvent } from "./events.js";
 import { believedReminders, remindersFor } from "./reminders.js";
 import type { ReadFindings, RequestDeps } from "./requests.js";
 import { type GovernanceTopic, topics } from "./topics.js";
-import { neededForTracked, sawQuorum, tallyOf, toVoteRequest, trackedStanding } from "./tracking.js";
+import {
+  mayHaveMoved,
+  neededForTracked,
+  sawQuorum,
+  tallyOf,
+  toVoteRequest,
+  trackedStanding,
+} from "./tracking.js";
 import { compareVotes, votesOn } from "./vote-changes.js";
 
 /** Maximum number of pages of votes that are read after a tally has changed. */
@@ -187,13 +194,16 @@ export function createPendingChecks({ explorer, requests, superValidators, names
       return { learnt: learntRequests, events };
     },
 
-    /** Finds reminders that are due. Missing votes are read when a reminder is sent. */
-    async checkReminders(subscribed: readonly Subscription[]): Promise<ReadFindings> {
+    /**
+     * Finds reminders that are due. Missing votes are read when a reminder is sent.
+     * @param awaits true to leave out requests whose dates may have moved
+     */
+    async checkReminders(subscribed: readonly Subscription[], awaits = false): Promise<ReadFindings> {
       const learntRequests = new Map<string, TrackedVoteRequest>();
       const events: GovernanceEvent[] = [];
       for (const [key, known] of await requests.all()) {
         // There are hundreds of closed requests, and thousands of subscriptions.
-        if (known.phase !== "open") continue;
+        if (known.phase !== "open" || (awaits && mayHaveMoved(known))) continue;
         const reminded = believedReminders(known.reminded, now());
         const request = reminded === known.reminded ? known : { ...known, reminded: [...reminded] };
         if (request !== known) learntRequests.set(key, request);

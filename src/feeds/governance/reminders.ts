@@ -1,5 +1,5 @@
 import type { Subscription } from "../../delivery/collections.js";
-import { type Standing, windowOf } from "../../ledger/vote-phase.js";
+import { type Standing, shortWindow, windowOf } from "../../ledger/vote-phase.js";
 import { believed, CLOCK_ERROR_MS } from "../../util/clock.js";
 import { perObject } from "../../util/per-object.js";
 import { DAY, MINUTE } from "../../util/units.js";
@@ -15,7 +15,7 @@ const SHORT_PARTS = [2, 8] as const;
 
 /**
  * Returns the times before a deadline at which a subscription is reminded, in ms, longest first. Reminders
- * that would be due before the request was opened are left out. If fewer than two remain, they are replaced
+ * that would be due before the request was opened are left out. If none remains, or only one for a short vote, they are replaced
  * by one half and one eighth of the voting time.
  * @param chosen the subscription's own times, in ms
  * @param openedAt time when the request was opened, epoch ms. null if unknown
@@ -28,7 +28,8 @@ export function reminderTimes(
   const window = windowOf(openedAt, deadline);
   if (window === undefined || window > Math.max(...chosen)) return chosen;
   const fitting = chosen.filter((each) => each < window);
-  if (fitting.length > 1) return fitting;
+  const isShort = shortWindow({ createdAt: openedAt, voteBefore: deadline }) !== undefined;
+  if (fitting.length > (isShort ? 1 : 0)) return fitting;
   return SHORT_PARTS.map((part) => Math.max(MINUTE, Math.round(window / part)));
 }
 

@@ -6,7 +6,7 @@ import { type GovernanceEvent, reminderId } from "./events.js";
 import { reminderTimes } from "./reminders.js";
 import type { ReadFindings, RequestDeps, TrackedVoteRequests } from "./requests.js";
 import { options } from "./topics.js";
-import { neededForTracked, sawQuorum, toVoteRequest, trackedStanding } from "./tracking.js";
+import { mayHaveMoved, neededForTracked, sawQuorum, toVoteRequest, trackedStanding } from "./tracking.js";
 
 /** Time after a deadline by which the explorer shows all votes that were cast in time, in ms. */
 const SETTLED_MS = HOUR;
@@ -78,12 +78,17 @@ function advance(
   return isNews ? { next: nextRequest, overdueSince: since } : { next: nextRequest };
 }
 
-/** Creates the checks for dates that have passed, and for requests that are overdue. */
+/**
+ * Creates the checks for dates that have passed, and for requests that are overdue. With `awaits`, requests are left out whose dates may
+ * have moved.
+ */
 export function createStageChecks({ requests, superValidators, now }: StageDeps) {
-  return async (): Promise<ReadFindings> => {
+  return async (awaits = false): Promise<ReadFindings> => {
     const learntRequests = new Map<string, TrackedVoteRequest>();
     const events: GovernanceEvent[] = [];
-    const openRequests = [...(await requests.all())].filter(([, { phase }]) => phase === "open");
+    const openRequests = [...(await requests.all())].filter(
+      ([, each]) => each.phase === "open" && !(awaits && mayHaveMoved(each)),
+    );
     for (const [key, known] of openRequests) {
       const { next, overdueSince } = advance(known, await neededForTracked(known, superValidators), now());
       if (isDeepStrictEqual(next, known)) continue;

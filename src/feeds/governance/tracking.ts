@@ -43,6 +43,14 @@ const termsOf = (row: VoteRequestListItem, before: Terms | undefined): Terms => 
   targetEffectiveAt: row.targetEffectiveAt ?? before?.targetEffectiveAt ?? null,
 });
 
+/** True if two versions of a request have the same dates. */
+const hasSameDates = (a: Terms, b: Terms): boolean =>
+  a.voteBefore === b.voteBefore && a.targetEffectiveAt === b.targetEffectiveAt;
+
+/** True if one read of the list has shown other dates, and the next one has not confirmed them yet. */
+export const mayHaveMoved = ({ terms, unconfirmed }: TrackedVoteRequest): boolean =>
+  unconfirmed !== undefined && !hasSameDates(unconfirmed, terms);
+
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /**
@@ -160,10 +168,33 @@ export function withTold(
   next: TrackedVoteRequest,
   now: number,
 ): TrackedVoteRequest {
-  const isRestated = known.phase === "closed" && !known.endUnconfirmed && next.status !== known.status;
+  const { phase, openUntil, endUnconfirmed, status } = known;
+  // A request that opened and ended while the bot was away was announced with its outcome.
+  const isTold = phase === "closed" || (phase === "ignored" && openUntil !== undefined);
+  const isRestated = isTold && !endUnconfirmed && next.status !== status;
   if (!isRestated) return next;
-  const toldStatus = known.toldStatus === undefined ? known.status : known.toldStatus;
+  const toldStatus = known.toldStatus === undefined ? status : known.toldStatus;
   return { ...next, toldStatus, restatedAt: now };
+}
+
+/**
+ * Reopens a request that the explorer has listed as open for a while after its end, because the end was a mistake. Until then, it
+ * only remembers since when.
+ * @param row the request in a complete read
+ */
+export function withReopening(
+  next: TrackedVoteRequest,
+  row: VoteRequestListItem,
+  now: number,
+): TrackedVoteRequest {
+  if (next.phase === "open") return next;
+  const { listedOpenAt, ...ended } = next;
+  if (statusGroup(row.status) !== "open" || isStale(next, row))
+    return listedOpenAt === undefined ? next : ended;
+  if (listedOpenAt === undefined) return { ...next, listedOpenAt: now };
+  if (ageOf(listedOpenAt, now) < CONFIRMED_MS) return next;
+  const { closedAt, openUntil, endUnconfirmed, toldStatus, restatedAt, ...open } = ended;
+  return { ...open, phase: "open", status: row.status, reopenedAt: now, revision: next.revision + 1 };
 }
 
 /** True while the explorer has stated another outcome only for a short time, which may be a mistake. */
@@ -199,7 +230,9 @@ export function compare(
   if (known.phase !== "open")
     return { next: confirming ? restate(known, row) : presentRequest(known), closed: false };
 
-  const { terms, unconfirmed, changedFrom, learnt } = compareTerms(known, row, confirming);
+  const { unconfirmed, changedFrom, learnt, ...compared } = compareTerms(known, row, confirming);
+  // Nothing confirms the dates of a request that has ended.
+  const terms = isClosed && !isStale(known, row) ? termsOf(row, known.terms) : compared.terms;
   const tally = {
     yes: row.yesCount ?? known.yes,
     no: row.noCount ?? known.no,
@@ -210,7 +243,9 @@ export function compare(
   const isShown = tallyMoved || changedFrom !== undefined || learnt || isClosed || status !== known.status;
   const { contractId } = row;
   const newIds = contractId === null || known.contractIds.includes(contractId) ? [] : [contractId];
-  const { unconfirmed: before, ...rest } = known;
+  const { unconfirmed: before, toldOverdue, ...rest } = known;
+  // With other dates, it may become overdue again.
+  const isMoved = changedFrom !== undefined && !hasSameDates(changedFrom, terms);
   const nextRequest: TrackedVoteRequest = {
     ...rest,
     ...tally,
@@ -221,7 +256,8 @@ export function compare(
     status,
     requester: known.requester ?? row.requester,
     terms,
-    ...(unconfirmed ? { unconfirmed } : {}),
+    ...(unconfirmed && !isClosed ? { unconfirmed } : {}),
+    ...(toldOverdue !== undefined && !isMoved ? { toldOverdue } : {}),
     revision: known.revision + (isShown ? 1 : 0),
     changeSequence: known.changeSequence + (changedFrom ? 1 : 0),
   };

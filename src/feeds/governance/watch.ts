@@ -4,7 +4,7 @@ import type { Findings, PollSteps, Subscribers } from "../../delivery/module.js"
 import { readPages } from "../../explorer/paging.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import type { Explorer } from "../../explorer/service.js";
-import { identityOf } from "../../ledger/vote-requests.js";
+import { identityOf, openedAtIn } from "../../ledger/vote-requests.js";
 import { isOver } from "../../ledger/vote-rules.js";
 import type { LeasedState } from "../../storage/lease.js";
 import type { Write } from "../../storage/store.js";
@@ -18,7 +18,7 @@ import { createPendingChecks } from "./pending.js";
 import type { ReadFindings, RequestDeps } from "./requests.js";
 import { createStageChecks } from "./stages.js";
 import { topics } from "./topics.js";
-import { compare, firstSeen, isCorrected, keyOf, withTold } from "./tracking.js";
+import { compare, firstSeen, isCorrected, keyOf, withReopening, withTold } from "./tracking.js";
 
 /** Id of the time of the last complete read. */
 export const PROGRESS = "governance";
@@ -183,8 +183,8 @@ export function createGovernanceWatch({
         const isMissed =
           lastAt !== undefined && !isOpenNow && !isOld && (row.createdAt ?? lastAt) > lastAt - MISSED_MS;
         learntRequests.set(key, {
-          ...decide(firstRequest, voters).next,
-          openedAt: row.createdAt,
+          ...(isOpenNow ? decide(firstRequest, voters).next : firstRequest),
+          openedAt: openedAtIn(row),
           seenAt: now(),
           ...(isMissed ? { openUntil: Math.max(lastAt, row.createdAt ?? 0) } : {}),
         });
@@ -194,11 +194,12 @@ export function createGovernanceWatch({
         continue;
       }
       const { next: compared, changedFrom, closed } = compare(knownRequest, row, whole, now());
-      const decided = decide(compared, voters, whole);
+      const decided = compared.phase === "open" ? decide(compared, voters, whole) : { next: compared };
       // Earlier versions did not store the opening time.
-      const isUndated = knownRequest.openedAt === undefined && row.createdAt !== null;
-      const dated = isUndated ? { ...decided.next, openedAt: row.createdAt } : decided.next;
-      const nextRequest = withTold(knownRequest, dated, now());
+      const isUndated = knownRequest.openedAt === undefined && openedAtIn(row) !== null;
+      const dated = isUndated ? { ...decided.next, openedAt: openedAtIn(row) } : decided.next;
+      const told = withTold(knownRequest, dated, now());
+      const nextRequest = whole && !closed ? withReopening(told, row, now()) : told;
       if (nextRequest !== knownRequest && JSON.stringify(nextRequest) !== JSON.stringify(knownRequest))
         learntRequests.set(key, closed ? { ...nextRequest, ...closedNow } : nextRequest);
       if (changedFrom)
@@ -209,9 +210,19 @@ export function createGovernanceWatch({
           from: changedFrom,
           to: nextRequest.terms,
         });
-      if (closed) events.push({ kind: "closed", key, status: nextRequest.status });
+      const { status, reopenedAt } = nextRequest;
+      if (closed)
+        events.push({
+          kind: "closed",
+          key,
+          status,
+          ...(reopenedAt === undefined ? {} : { correctedAt: reopenedAt }),
+        });
+      else if (knownRequest.endUnconfirmed && !nextRequest.endUnconfirmed && nextRequest.phase === "closed")
+        // It was announced that the outcome is unknown.
+        events.push({ kind: "closed", key, status, correctedAt: now() });
       else if (whole && isCorrected(nextRequest, now())) {
-        const { status, restatedAt: correctedAt = 0 } = nextRequest;
+        const { restatedAt: correctedAt = 0 } = nextRequest;
         learntRequests.set(key, { ...nextRequest, toldStatus: status });
         events.push({ kind: "closed", key, status, correctedAt });
       } else if (decided.news && !isLost(nextRequest)) events.push({ key, ...decided.news });
@@ -294,8 +305,9 @@ export function createGovernanceWatch({
     // row, because a slow explorer must not keep the reminders back.
     hasWaited = !hasWaited && !isTimely(completeAt, now());
     if (hasWaited) return "partial";
-    yield* settle(await checkStages());
-    yield* settle(await checkReminders(subscribedChannels));
+    // A complete read will confirm other dates. Until then, nothing is said about the old ones.
+    yield* settle(await checkStages(done));
+    yield* settle(await checkReminders(subscribedChannels, done));
     return done ? "done" : "partial";
   };
 }

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Channel } from "../../../sandbox/discord/world.js";
+import type { VoteRequest } from "../../../sandbox/explorer/model.js";
+import { votesNeeded } from "../../../src/ledger/vote-rules.js";
+import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
+import { type Harness, startHarness, textOf } from "../../harness.js";
+
+describe("the end of a vote request", () => {
+  let harness: Harness;
+  let channel: Channel;
+  let outcomes: Channel;
+  const world = () => harness.discord.world;
+  const ledger = () => harness.explorer.ledger;
+  const subscribe = (where: Channel, given: Record<string, string | boolean>) => {
+    const { driver, people, channels } = harness.discord;
+    const owner = { user: people.owner, channel: channels.general };
+    return driver.ask(owner, "/subscribe governance", { channel: where.id, ...given });
+  };
+  const reads = () => harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
+  const polled = async (count = 2) => {
+    const before = reads();
+    await world().until(() => reads() > before + count, `${count} polls`, 20_000);
+  };
+  /** Lets the bot read the complete list at least once in every quarter of an hour. */
+  const pass = async (ms: number) => {
+    for (let left = ms; left > 0; left -= 15 * MINUTE) {
+      harness.pass(Math.min(15 * MINUTE, left));
+      await polled();
+    }
+  };
+  const about = ({ title }: VoteRequest, pattern: RegExp, where = channel) =>
+    world()
+      .read(where)
+      .filter((each) => textOf(each).includes(title) && pattern.test(textOf(each)));
+  const until = (request: VoteRequest, pattern: RegExp, where = channel) =>
+    world().until(() => about(request, pattern, where).length > 0, `${request.title}: ${pattern}`, 20_000);
+  const open = async (title: string) => {
+    const request = ledger().openVoteRequest({
+      title,
+      motion: "feature",
+      lastsMs: 10 * DAY,
+      effectiveInMs: null,
+    });
+    await until(request, /New vote request/);
+    return request;
+  };
+
+  beforeAll(async () => {
+    harness = await startHarness({ env: () => ({ GOVERNANCE_POLL_SECONDS: "1" }) });
+    ledger().moves = false;
+    const guild_id = harness.discord.guild.id;
+    channel = world().addChannel({ type: 0, guild_id, name: "votes" });
+    outcomes = world().addChannel({ type: 0, guild_id, name: "outcomes" });
+    await subscribe(channel, { decided: true });
+    await subscribe(outcomes, { new: false, reminders: false, decided: false });
+    await polled();
+  });
+  afterAll(async () => {
+    expect(world().refusals).toEqual([]);
+    await harness.close();
+  });
+
+  it("is taken back if the explorer lists it as open for an hour, and is told again when it comes", async () => {
+    const request = await open("Mistaken");
+    request.status = "Rejected";
+    await until(request, /Rejected/);
+    await pass(15 * MINUTE);
+    const [card] = about(request, /New vote request/);
+    const isRejected = () => card?.content.includes("Rejected") === true;
+    await world().until(isRejected, "the edit of the announcement", 20_000);
+    request.status = "In Progress";
+    await pass(75 * MINUTE);
+    await world().until(() => !isRejected(), "the request to be open again", 20_000);
+    ledger().decideVoteRequest(request, "Accepted");
+    await until(request, /Corrected outcome: .*Accepted/);
+    expect(about(request, /Corrected outcome/)).toHaveLength(1);
+  });
+
+  it("is the end of news about its votes, also if fewer are needed later", async () => {
+    harness.explorer.mood = (answer, path) =>
+      path === "/v1/governance/vote-requests" && typeof answer === "object" && answer && "content" in answer
+        ? { ...answer, content: (answer.content as object[]).map((row) => ({ ...row, abstainCount: null })) }
+        : answer;
+    const request = await open("One vote short");
+    const { superValidators } = ledger();
+    const short = votesNeeded(superValidators.length) - 1;
+    // Its requester has voted.
+    while (request.ballots.length < short) ledger().castVote(request, true);
+    await polled();
+    ledger().closeVoteRequest(request, "Expired");
+    await until(request, /Expired/);
+    ledger().superValidators.splice(-2);
+    expect(votesNeeded(ledger().superValidators.length)).toBeLessThanOrEqual(short);
+    await pass(2 * HOUR);
+    expect(about(request, /Enough yes votes/)).toEqual([]);
+    harness.explorer.mood = undefined;
+  });
+
+  it("is told to channels that only want outcomes, also if the bot was away from its opening to its end", async () => {
+    await polled();
+    await harness.bot().stop("SIGKILL");
+    const request = ledger().openVoteRequest({ title: "Missed", motion: "feature", lastsMs: HOUR });
+    ledger().decideVoteRequest(request, "Rejected");
+    await harness.start();
+    await until(request, /Opened and ended while I wasn't watching/);
+    await until(request, /Rejected/, outcomes);
+    // A wrong outcome is corrected, whoever was told.
+    request.status = "Accepted";
+    await pass(90 * MINUTE);
+    await until(request, /Corrected outcome: .*Accepted/, outcomes);
+    await until(request, /Corrected outcome: .*Accepted/);
+  });
+});
