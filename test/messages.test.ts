@@ -123,7 +123,7 @@ const RARE: readonly string[] = [
   "No validator that this server follows is known to be behind.",
   "Only the newest … were searched.",
   "Readiness unknown: no validator's version is known.",
-  "The explorer's list didn't return this transfer, so this is ",
+  "The explorer's list …, so this is its ledger event.",
   "The version of the validator that this server follows is unk",
   "at an unknown time",
   "…. I can't read … of the explorer's answer",

@@ -100,7 +100,10 @@ function samePage<T>(a: Page<T>, b: Page<T>, key: (row: T) => string | null): bo
   return b.content.length > 0 && b.content.every((row) => keys.has(text(row)));
 }
 
-/** Returns a screen's rows from a fetched page. If `start` is past the end, returns the last screen of that page. */
+/**
+ * Returns a screen's rows from a fetched page. If `start` is past the end, returns the last screen of that page. If rows are missing
+ * because they could not be read, and pages follow, a screen may be empty: another one in its place would lead nowhere.
+ */
 function slice<T>(source: Page<T>, start: number, request: number, size: number): Slice<T> {
   const { content, totalElements, last, sent, unreadable } = source;
   const rowsBefore = request * size;
@@ -110,10 +113,10 @@ function slice<T>(source: Page<T>, start: number, request: number, size: number)
   const total = isAll ? rowsHeld : totalElements;
   const knownTotal = last ? rowsHeld : Math.max(totalElements ?? rowsHeld, rowsHeld);
   const reachable = last ? rowsHeld : Math.min(knownTotal, (LAST_PAGE + 1) * size);
-  const offset = Math.min(
-    start,
-    Math.max(0, Math.ceil(content.length / ROWS_PER_SCREEN) - 1) * ROWS_PER_SCREEN,
-  );
+  const isFollowed =
+    content.length > 0 && (last ?? (totalElements === null || totalElements <= rowsBefore + sent)) === false;
+  const lastStart = Math.max(0, Math.ceil(content.length / ROWS_PER_SCREEN) - 1) * ROWS_PER_SCREEN;
+  const offset = isFollowed && start < sent ? start : Math.min(start, lastStart);
   // The total is unknown, or no more than the rows read so far although the page is not the last one.
   const isOpenEnded =
     last !== true &&

@@ -99,31 +99,35 @@ export const transfers: Screen<"transfers"> = async ({ order, page }, { explorer
 /** Maximum number of requests to find a transfer. New transfers move it down the list. */
 const MAX_REQUESTS = 3;
 
-/** Finds a transfer in its list, which is its only source. */
+/** Finds a transfer in its list, which is its only source. Returns why there is none. */
 async function findTransfer(
   explorer: Explorer,
   { id, order, page }: ParametersOf<"transfer">,
-): Promise<Reading<Transfer> | undefined> {
+): Promise<Reading<Transfer> | "missing" | "unanswered"> {
   const firstPage = Math.floor(((page - 1) * ROWS_PER_SCREEN) / ROWS_PER_REQUEST);
   for (let request = firstPage; request < firstPage + MAX_REQUESTS && request <= 50; request += 1) {
     const reading = await ifAnswered(
       explorer.transfers({ page: request, size: ROWS_PER_REQUEST, orderBy: order }),
     );
-    const foundTransfer = reading?.data.content.find(({ eventId }) => eventId === id);
-    if (reading && foundTransfer) return { ...reading, data: foundTransfer };
+    if (!reading) return "unanswered";
+    const foundTransfer = reading.data.content.find(({ eventId }) => eventId === id);
+    if (foundTransfer) return { ...reading, data: foundTransfer };
+    if (reading.data.last === true) break;
   }
-  return undefined;
+  return "missing";
 }
 
 /** Shows a transfer: its amount, its parties and the event behind it. */
 export const transfer: Screen<"transfer"> = async (parameters, { explorer }): Promise<View | Detour> => {
   const { id, order, page } = parameters;
   const reading = await findTransfer(explorer, parameters);
-  if (!reading)
+  if (typeof reading === "string") {
+    const why = reading === "missing" ? "didn't return this transfer" : "couldn't be read";
     return {
       to: address("event", { id }),
-      note: md`-# The explorer's list didn't return this transfer, so this is its ledger event.`,
+      note: md`-# The explorer's list ${why}, so this is its ledger event.`,
     };
+  }
   const shownTransfer = reading.data;
   const currentUsd = await priceFor(explorer, [shownTransfer]);
   return {

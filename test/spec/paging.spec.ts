@@ -209,6 +209,24 @@ describe("openUndocumentedSlice", () => {
     expect(data).toMatchObject({ page: 3, pages: 3, reachable: 30 });
   });
 
+  it("has an empty page where rows of a request could not be read, and goes on after it", async () => {
+    // Of the first hundred, twelve could not be read.
+    const load = async ({ page: number }: { page: number }) =>
+      reading(
+        number === 0
+          ? page(numbers(0, 88), { totalElements: 150, sent: 100, unreadable: 12, last: false })
+          : page(numbers(100, 50), { totalElements: 150, last: true }),
+      );
+    const shownOn = async (wanted: number) => {
+      const { data } = await openSlice(load, wanted);
+      return [data.page, data.rows.length, data.rows[0]];
+    };
+    expect(await shownOn(9)).toEqual([9, 8, 80]);
+    expect(await shownOn(10)).toEqual([10, 0, undefined]);
+    expect(await shownOn(11)).toEqual([11, 10, 100]);
+    expect(await shownOn(16)).toEqual([15, 10, 140]);
+  });
+
   it("returns the last page for a page past the end", async () => {
     const wanted: number[] = [];
     const load = async ({ page: number }: { page: number }) => {

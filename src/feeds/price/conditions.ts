@@ -239,6 +239,7 @@ export function wholeFrom(
 
 /**
  * Decides if an alert is due. A condition that holds when it is created must first stop holding.
+ * @param mayAlert false while the subscription is snoozed. What the price does meanwhile counts
  * @param samples stored prices to compare a move with
  * @param before the previous price, USD
  */
@@ -249,6 +250,7 @@ export function judge(
   samples: readonly PriceSample[],
   before: string | undefined,
   now: number,
+  mayAlert = true,
 ): Judged {
   const { when, value: limit, repeat } = condition;
   const usd = Number(price);
@@ -271,7 +273,7 @@ export function judge(
     told.isDown !== isDown;
   const memory = known ? { ...known, isArmed: known.isArmed || isReversed } : { isArmed: !heldBefore };
   // An alert that has never fired does not have to wait.
-  const isLater = !told || ageOf(told.at, now) >= AGAIN_MS;
+  const isLater = mayAlert && (!told || ageOf(told.at, now) >= AGAIN_MS);
   if (isHolding && memory.isArmed && isLater) {
     // If the limit was passed before the previous price, during an hour's wait or while the bot was away, an older one shows it.
     const lastOutside =

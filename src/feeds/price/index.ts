@@ -208,8 +208,7 @@ export function createPoll(explorer: Explorer, state: State, now: () => number) 
     const dueSubscriptions: Subscription[] = [];
     for await (const piece of inPieces(await subscribers.subscriptions()))
       for (const each of piece)
-        if (each.subject !== null && (each.snoozedUntil ?? 0) <= now() && (await subscribers.isHeard(each)))
-          dueSubscriptions.push(each);
+        if (each.subject !== null && (await subscribers.isHeard(each))) dueSubscriptions.push(each);
     const memories = await state.open(priceWatches).list();
     const reading = dueSubscriptions.length > 0 ? await explorer.price({}) : undefined;
     const samples = await readSamples(state);
@@ -231,7 +230,16 @@ export function createPoll(explorer: Explorer, state: State, now: () => number) 
         const keptMemory = memories.get(id);
         // A subscription that was saved again starts with empty memory.
         const memory = keptMemory?.savedAt === savedAt ? keptMemory : undefined;
-        const judgement = judge(conditionOf(subscription), memory, price, believed, previousPrice, now());
+        const isSnoozed = (subscription.snoozedUntil ?? 0) > now();
+        const judgement = judge(
+          conditionOf(subscription),
+          memory,
+          price,
+          believed,
+          previousPrice,
+          now(),
+          !isSnoozed,
+        );
         if (judgement.memory !== memory) {
           const saved = savedAt === undefined ? {} : { savedAt };
           writes.push(state.open(priceWatches).put(id, { ...judgement.memory, ...saved }));

@@ -182,6 +182,17 @@ describe("a condition", () => {
     expect(judge(whole, { isArmed: true }, "0.17", samples, "0.159", NOW).from).toBe("0.159");
   });
 
+  it("is armed by a price that came back while its alerts were snoozed, and fires once they are not", () => {
+    const whole: Condition = { when: "above", value: 0.16, over: "24h", repeat: "every" };
+    const told = { at: NOW, price: "0.17" };
+    const back = judge(whole, { isArmed: false, told }, "0.15", [], "0.17", NOW + HOUR, false);
+    expect(back.memory.isArmed).toBe(true);
+    const again = judge(whole, back.memory, "0.17", [], "0.15", NOW + 2 * HOUR, false);
+    expect(again).toEqual({ memory: back.memory });
+    const samples = [[NOW + HOUR, "0.15"]] as const;
+    expect(judge(whole, again.memory, "0.18", samples, "0.17", NOW + 3 * HOUR).from).toBe("0.15");
+  });
+
   it("does not fire at exactly its limit", () => {
     expect(
       run({}, [
