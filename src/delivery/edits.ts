@@ -64,14 +64,16 @@ export function afterFailedEdit(document: Announced, error: unknown, now: number
 }
 
 /**
- * Edits a message for the last time. A channel that the bot cannot see or write to is not tried again.
- * @returns the document of the message if the edit must be tried again
+ * Edits a message for the last time, when it is its channel's turn. A channel that the bot cannot see or write to is not tried again.
+ * @returns the document of the message if the edit must be tried again, also by the process that has taken over
  */
 export async function editForGood(
-  { rest, log, now }: Pick<DeliveryContext, "rest" | "log" | "now">,
+  { rest, lease, pacer, log, now }: Pick<DeliveryContext, "rest" | "lease" | "pacer" | "log" | "now">,
   document: Announced,
   payload: MessagePayload,
 ): Promise<Announced | undefined> {
+  await pacer.turn(document.channelId, "edit");
+  if (lease.validUntil() <= now()) return document;
   try {
     await editAnnounced(rest, document, payload);
     return undefined;

@@ -5,7 +5,7 @@ import { editForGood } from "./edits.js";
 import type { LastingMessages } from "./feed.js";
 
 interface FarewellContext
-  extends Pick<DeliveryContext, "state" | "rest" | "renderer" | "pacer" | "log" | "now"> {
+  extends Pick<DeliveryContext, "state" | "lease" | "rest" | "renderer" | "pacer" | "log" | "now"> {
   readonly feeds: ReadonlyMap<string, { readonly lasting?: LastingMessages }>;
 }
 
@@ -15,7 +15,7 @@ interface FarewellContext
  * stay unchanged.
  */
 export function createFarewells(context: FarewellContext) {
-  const { state, renderer, pacer, feeds, now } = context;
+  const { state, renderer, feeds, now } = context;
   const collection = state.open(farewells);
 
   /** Closes a message. Returns its document if that is not done yet. */
@@ -32,7 +32,6 @@ export function createFarewells(context: FarewellContext) {
     if (step.kind !== "retire") return undefined;
     const mark = renderer.mark(deliveryId(feed, lasting.beginningOf(name), channelId));
     const payload = await lasting.current(name, mark, channelId, []);
-    await pacer.turn(channelId, "edit");
     return editForGood(context, open, payload);
   };
 

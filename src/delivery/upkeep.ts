@@ -99,7 +99,6 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
   /** Edits a message for the last time, because its subject is unknown now. */
   const retire = async (id: string, document: Announced, lasting: LastingMessages) => {
     const payload = await currentOf(document, lasting);
-    await pacer.turn(document.channelId, "edit");
     const again = await editForGood(context, document, payload);
     await state.commit([
       announced.expect(id, document),

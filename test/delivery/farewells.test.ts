@@ -35,6 +35,7 @@ it.each([
   const post = { payload: viewOf("open"), nonce: expected };
   const messageId = await postMessage(rest, channelId, post, new AbortController().signal);
   let now = Date.now();
+  let isHeld = false;
   const document = { feed: "validator", subject: "alert", channelId, in: channelId, messageId, news: false };
   const id = announcedId("validator", "alert", channelId);
   await state.commit([state.open(farewells).put(id, { ...document, at: now, revision: 1, pings: "" })]);
@@ -49,11 +50,18 @@ it.each([
     rest,
     renderer,
     pacer: createPacer(0),
+    lease: { epoch: 1, validUntil: () => (isHeld ? Number.POSITIVE_INFINITY : 0) },
     feeds: new Map([["validator", { lasting }]]),
     log: quiet,
     now: () => now,
   });
   const left = async () => [...(await state.open(farewells).list()).keys()].length;
+  // Another process may have taken over while this one waited for its turn.
+  const edits = () => discord.requests.filter(({ method }) => method === "PATCH").length;
+  const before = edits();
+  await run();
+  expect([await left(), edits()]).toEqual([1, before]);
+  isHeld = true;
   discord.trap({ method: "PATCH", path: /messages/, times: 1, error });
   await run();
   expect(await left()).toBe(expected === "closed" ? 1 : 0);
