@@ -19,6 +19,10 @@ export function clean(text: string): string {
 /** Returns words with a capital first letter. */
 export const capitalized = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 
+/** Joins the first names of a list, and counts the others: "Fjord, Onyx and 3 more". @param count number of all names */
+export const namesAndMore = (names: readonly string[], count: number): string =>
+  `${names.join(", ")}${count > names.length ? ` and ${count - names.length} more` : ""}`;
+
 /** Cuts a text to at most `most` UTF-16 units, without splitting a code point. A text that was cut ends with "…". */
 export function cut(text: string, most: number): string {
   if (text.length <= most) return text;

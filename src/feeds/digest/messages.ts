@@ -15,7 +15,7 @@ import {
   percentOf,
   timestamp,
 } from "../../text/markdown.js";
-import { cut } from "../../text/plain.js";
+import { cut, namesAndMore } from "../../text/plain.js";
 import { present } from "../../util/present.js";
 import { HOUR } from "../../util/units.js";
 import type { Facts } from "./facts.js";
@@ -93,8 +93,7 @@ function requestFields({
 
 function namesLine(sign: string, words: string, { count, named }: Several<string>): Markdown | false {
   if (count === 0) return false;
-  const moreWords = count > named.length ? ` and ${count - named.length} more` : "";
-  return md`${sign} ${words}: ${`${named.join(", ")}${moreWords}`}`;
+  return md`${sign} ${words}: ${namesAndMore(named, count)}`;
 }
 
 function validatorFields({ validators, version }: Facts): Field[] {

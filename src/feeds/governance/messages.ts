@@ -29,7 +29,7 @@ import { dateWords, timeLine } from "../../screens/vote-times.js";
 import { roughly, spanWords } from "../../text/durations.js";
 import { shortId } from "../../text/ids.js";
 import { bold, join, type Markdown, md, timestamp } from "../../text/markdown.js";
-import { cut } from "../../text/plain.js";
+import { cut, namesAndMore } from "../../text/plain.js";
 import { present } from "../../util/present.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import type { GovernanceEvent } from "./events.js";
@@ -259,9 +259,8 @@ export function createMessages(names: Names, now: () => number) {
       const shownRows = rows.slice(0, MAX_ROWS);
       const endedCount = rows.filter(({ row }) => isOver(row, now())).length;
       const named = rows.slice(0, MAX_NAMED).map(({ title }) => cut(title, 60));
-      const moreWords = rows.length > named.length ? ` and ${rows.length - named.length} more` : "";
       return {
-        notification: md`🗳️ ${rows.length} new vote requests: ${`${named.join(", ")}${moreWords}`}`,
+        notification: md`🗳️ ${rows.length} new vote requests: ${namesAndMore(named, rows.length)}`,
         tone: "neutral",
         body: present([
           openedWords(

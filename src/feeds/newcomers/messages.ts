@@ -3,8 +3,8 @@ import { address } from "../../screens/addresses.js";
 import { joinedRows, validatorMenu } from "../../screens/validators.js";
 import type { View } from "../../screens/view.js";
 import { hintOf } from "../../text/ids.js";
-import { countedWords, join, type Markdown, md } from "../../text/markdown.js";
-import { cut } from "../../text/plain.js";
+import { countedWords, type Markdown, md } from "../../text/markdown.js";
+import { cut, namesAndMore } from "../../text/plain.js";
 import { present } from "../../util/present.js";
 
 /** Maximum number of rows in a message. A button opens the full list. */
@@ -22,13 +22,8 @@ const nameOf = ({ validator, validatorName }: ValidatorSummary): string =>
 export function newsOf(validators: readonly ValidatorSummary[]): Markdown {
   const [first] = validators;
   if (validators.length === 1 && first) return md`🆕 Validator joined: ${nameOf(first)}`;
-  const moreCount = validators.length - MAX_NAMES;
-  const names = join(
-    validators.slice(0, MAX_NAMES).map((each) => md`${nameOf(each)}`),
-    ", ",
-  );
-  const moreWords = moreCount > 0 ? md` and ${moreCount} more` : md``;
-  return md`🆕 ${countedWords(validators.length, "validator")} joined: ${names}${moreWords}`;
+  const names = validators.slice(0, MAX_NAMES).map(nameOf);
+  return md`🆕 ${countedWords(validators.length, "validator")} joined: ${namesAndMore(names, validators.length)}`;
 }
 
 /** Returns the message about validators that joined. */

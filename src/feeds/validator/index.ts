@@ -11,6 +11,7 @@ import { movingView } from "../../screens/standstill.js";
 import { headlineOf, type View } from "../../screens/view.js";
 import { formatDuration, roughly, spanWords } from "../../text/durations.js";
 import { countedWords, join, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
+import { namesAndMore } from "../../text/plain.js";
 import { ageOf, pastTime } from "../../util/clock.js";
 import { PersonError } from "../../util/person-error.js";
 import { DAY, MINUTE } from "../../util/units.js";
@@ -76,9 +77,7 @@ const subject: SubjectChoice = {
     const named = directory.entry("group", id)?.name;
     if (named) return named;
     const parties = idsIn(id);
-    const moreCount = parties.length - MAX_GROUP_NAMES;
-    const shown = parties.slice(0, MAX_GROUP_NAMES).map(names.called).join(", ");
-    return moreCount > 0 ? `${shown} and ${moreCount} more` : shown;
+    return namesAndMore(parties.slice(0, MAX_GROUP_NAMES).map(names.called), parties.length);
   },
 };
 

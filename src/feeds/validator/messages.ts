@@ -16,7 +16,7 @@ import {
   timestampWithAge,
   userMention,
 } from "../../text/markdown.js";
-import { cut } from "../../text/plain.js";
+import { cut, namesAndMore } from "../../text/plain.js";
 import { present } from "../../util/present.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 import { acknowledgeButton, handBackButton, snoozeButton } from "./buttons.js";
@@ -185,8 +185,7 @@ export function manyView(alert: ManySilent, known: Known, mark: string): View {
   const nameOf = (party: string) => cut(called(party), 60);
   const names = members.slice(0, MAX_NAMED).map(({ validator }) => nameOf(validator));
   const moreCount = members.length - names.length;
-  const moreWords = moreCount > 0 ? ` and ${moreCount} more` : "";
-  const ownNames = `${names.join(", ")}${moreWords}`;
+  const ownNames = namesAndMore(names, members.length);
   const withOwn = (before: Markdown, after = md``) =>
     members.length === 0 ? md`` : md`${before}${ownNames}${after}`;
   const isOver = endedAt !== undefined;
@@ -305,7 +304,7 @@ export function holdView(hold: ShownHold, mark: string, now: number): View {
 /** Names some members, and says how many others there are. */
 function namesOf(members: readonly string[], most: number, { called }: Known): string {
   const names = members.slice(0, most).map((party) => cut(called(party), 60));
-  return `${names.join(", ")}${members.length > names.length ? ` and ${members.length - names.length} more` : ""}`;
+  return namesAndMore(names, members.length);
 }
 
 /** Returns the members that are still silent. @param since when the alert was sent, epoch ms */
