@@ -3,7 +3,6 @@ import type { Feed } from "../../delivery/feed.js";
 import type { FeedModule } from "../../delivery/module.js";
 import { proposalEntry } from "../../directory/fill.js";
 import { countSuperValidators } from "../../ledger/vote-requests.js";
-import { outcomeKnown } from "../../ledger/vote-rules.js";
 import type { View } from "../../screens/view.js";
 import { ageOf } from "../../util/clock.js";
 import { DAY, HOUR } from "../../util/units.js";
@@ -119,15 +118,7 @@ export const governance: FeedModule = {
               await reminding.current(event, await snapshots.of(reminder.key), mark, recipients),
             );
           }
-          const knownRequest = await requests.get(subject);
-          const endedAt =
-            knownRequest?.phase === "closed"
-              ? {
-                  status: knownRequest.status,
-                  known: !knownRequest.endUnconfirmed && outcomeKnown(knownRequest.status),
-                }
-              : undefined;
-          return renderer.message(messages.announcement(await snapshots.of(subject), mark, endedAt));
+          return renderer.message(messages.announcement(await snapshots.of(subject), mark));
         },
         titleOf: async (key) => titleOf(await snapshots.of(key)),
         beginningOf: (subject) => (reminderOf(subject) ? subject : openingOf(subject)),

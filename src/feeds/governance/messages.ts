@@ -153,25 +153,17 @@ export function createMessages(names: Names, now: () => number) {
     };
   };
 
-  /**
-   * Announces that a request has opened, with its current tally.
-   * @param ended its ending, `undefined` while it is open
-   */
-  const announcement = (snapshot: Snapshot, mark: string, ended?: Ending): View => {
+  /** Announces that a request has opened, with its current tally, or its end. */
+  const announcement = (snapshot: Snapshot, mark: string): View => {
     const { request, needed } = snapshot;
     const title = titleOf(request);
-    if (ended)
-      return wholeView(snapshot, mark, {
-        notification: endingNews(ended, request, title),
-        tone: endingTone(ended),
-        notes: endingNote(ended),
-      });
     const standing = standingOf(request, needed, now());
+    const ended = standing.phase === "ended" ? endingIn(request) : undefined;
     const opened = join([md`🗳️ New vote request: ${title}`, ...shortVote(request)], " · ");
     return wholeView(snapshot, mark, {
       notification: standingNews(request, standing.phase, title) ?? opened,
-      tone: standingTone(request, standing),
-      notes: standingNote(request, standing),
+      tone: ended ? endingTone(ended) : standingTone(request, standing),
+      notes: ended ? endingNote(ended) : standingNote(request, standing),
     });
   };
 
