@@ -41,7 +41,7 @@ export async function openSlice<T>(load: Load<T>, page: number): Promise<Reading
   const request = Math.min(Math.floor(startRow / ROWS_PER_REQUEST), LAST_PAGE);
   const reading = await load({ page: request, size: ROWS_PER_REQUEST });
   // Past the end, for example because the list became shorter: show the last screen instead of an empty one.
-  if (reading.data.content.length === 0 && request > 0) {
+  if (reading.data.content.length === 0 && reading.data.unreadable === 0 && request > 0) {
     return openSlice(load, lastScreen(reading.data.totalElements, page));
   }
   return {
@@ -107,22 +107,20 @@ function samePage<T>(a: Page<T>, b: Page<T>, key: (row: T) => string | null): bo
 function slice<T>(source: Page<T>, start: number, request: number, size: number): Slice<T> {
   const { content, totalElements, last, sent, unreadable } = source;
   const rowsBefore = request * size;
-  const rowsHeld = rowsBefore + content.length;
+  const isFollowed =
+    sent > 0 && (last ?? (totalElements === null || totalElements <= rowsBefore + sent)) === false;
+  const rowsHeld = rowsBefore + (isFollowed ? sent : content.length);
   // The explorer counts the rows that it sent twice.
   const isAll = last === true && totalElements !== null && totalElements <= rowsBefore + sent - unreadable;
   const total = isAll ? rowsHeld : totalElements;
   const knownTotal = last ? rowsHeld : Math.max(totalElements ?? rowsHeld, rowsHeld);
   const reachable = last ? rowsHeld : Math.min(knownTotal, (LAST_PAGE + 1) * size);
-  const isFollowed =
-    content.length > 0 && (last ?? (totalElements === null || totalElements <= rowsBefore + sent)) === false;
   const lastStart = Math.max(0, Math.ceil(content.length / ROWS_PER_SCREEN) - 1) * ROWS_PER_SCREEN;
   const offset = isFollowed && start < sent ? start : Math.min(start, lastStart);
   // The total is unknown, or no more than the rows read so far although the page is not the last one.
   const isOpenEnded =
-    last !== true &&
-    content.length > 0 &&
-    (totalElements === null || (last === false && totalElements <= rowsHeld));
-  const hasMore = isOpenEnded && content.length >= size;
+    last !== true && sent > 0 && (totalElements === null || (last === false && totalElements <= rowsHeld));
+  const hasMore = isOpenEnded && sent >= size;
   return {
     rows: content.slice(offset, offset + ROWS_PER_SCREEN),
     page: Math.floor((rowsBefore + offset) / ROWS_PER_SCREEN) + 1,

@@ -105,7 +105,7 @@ export interface UpgradeDecision {
   readonly by: string;
   /** When the request took or takes effect, epoch ms. */
   readonly at: number;
-  /** The schedule that it left; `undefined` if it removed the upgrade. */
+  /** The schedule that it left; `undefined` if it removed the upgrade, and what is left over from earlier ones is past. */
   readonly schedule: UpgradeSchedule | undefined;
 }
 
@@ -130,11 +130,9 @@ export function upgradeDecision(
   // Of two kinds, the earlier time is left over from an upgrade that is done.
   const isOlder = (olderUpgradeAt ?? 0) > (upgradeAt ?? 0);
   const next = isOlder ? olderUpgradeAt : upgradeAt;
-  return {
-    by: last.id,
-    at: last.acceptedFor,
-    schedule: next === null ? undefined : { upgradeAt: next, freezeAt: isOlder ? null : freezeAt },
-  };
+  const { id: by, acceptedFor: at } = last;
+  const isAhead = next !== null && next > at;
+  return { by, at, schedule: isAhead ? { upgradeAt: next, freezeAt: isOlder ? null : freezeAt } : undefined };
 }
 
 /** Returns the schedule that the accepted vote requests leave; `undefined` if they leave none. */

@@ -88,6 +88,15 @@ it.each([
     { upgradeAt: at(3), freezeAt: at(1) },
   ],
   [
+    "it was cancelled, and one of the older kind is left over from an earlier upgrade",
+    [
+      { upgradeChange: { olderUpgradeAt: at(-200) }, acceptedFor: at(-300) },
+      SET,
+      { upgradeChange: { upgradeAt: null, freezeAt: null }, acceptedFor: at(-80) },
+    ],
+    undefined,
+  ],
+  [
     "it was cancelled and set again",
     [
       { upgradeChange: { upgradeAt: at(9), freezeAt: at(8) }, acceptedFor: at(-70) },

@@ -227,6 +227,32 @@ describe("openUndocumentedSlice", () => {
     expect(await shownOn(16)).toEqual([15, 10, 140]);
   });
 
+  it.each([0, 1])("goes on after request %s although no row of it could be read", async (broken) => {
+    const load = async ({ page: number }: { page: number }) =>
+      reading(
+        number === broken
+          ? page([], { totalElements: 300, sent: 100, unreadable: 100, last: false })
+          : page(numbers(number * 100, 100), { totalElements: 300, last: number === 2 }),
+      );
+    for (const wanted of [1, 10, 11, 20, 21, 30]) {
+      const { data } = await openSlice(load, wanted);
+      expect([data.page, data.pages, data.total]).toEqual([wanted, 30, 300]);
+      expect(data.rows).toHaveLength(Math.floor((wanted - 1) / 10) === broken ? 0 : 10);
+    }
+  });
+
+  it("reaches later requests of a list without a total although rows of the first could not be read", async () => {
+    const load = async ({ page: number }: { page: number }) =>
+      reading(
+        number === 0
+          ? page(numbers(0, 50), { totalElements: null, sent: 100, unreadable: 50, last: false })
+          : page(numbers(100, 5), { totalElements: null, last: true }),
+      );
+    expect((await openSlice(load, 5)).data).toMatchObject({ page: 5, pages: 11, total: null });
+    expect((await openSlice(load, 6)).data).toMatchObject({ page: 6, pages: 11, rows: [] });
+    expect((await openSlice(load, 11)).data.rows).toHaveLength(5);
+  });
+
   it("returns the last page for a page past the end", async () => {
     const wanted: number[] = [];
     const load = async ({ page: number }: { page: number }) => {

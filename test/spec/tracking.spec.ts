@@ -240,6 +240,15 @@ describe("compare", () => {
     );
   });
 
+  it.each([
+    ["was never announced", { phase: "ignored" }, {}],
+    ["ended more than a week ago", { closedAt: NOW - 8 * DAY }, {}],
+    ["is more than a day past its dates", {}, { voteBefore: NOW - DAY - 1 }],
+  ] as const)("does not reopen a request that %s", (_, given, terms) => {
+    const over = tracked({ phase: "closed", closedAt: NOW - DAY, listedOpenAt: NOW - DAY, ...given }, terms);
+    expect(withReopening(over, row({}), NOW)).toBe(over);
+  });
+
   it("takes the dates of a row that has ended, which nothing confirms", () => {
     const known = tracked({ unconfirmed: { ...tracked().terms, voteBefore: NOW } });
     const { next } = compare(known, row({ status: "Expired", voteBefore: NOW - HOUR }), true, NOW);
@@ -250,13 +259,13 @@ describe("compare", () => {
   });
 
   it("may be overdue again with other dates", () => {
-    const moved = { ...tracked().terms, voteBefore: NOW + 2 * DAY };
-    const told = tracked({ toldOverdue: true, unconfirmed: moved });
+    const moved = { ...tracked().terms, targetEffectiveAt: NOW + 2 * DAY };
+    const told = tracked({ toldOverdue: true, unconfirmed: moved }, { targetEffectiveAt: NOW + DAY });
     expect(mayHaveMoved(told)).toBe(true);
-    expect(compare(told, row({ voteBefore: NOW + 2 * DAY }), true, NOW).next).not.toHaveProperty(
+    expect(compare(told, row({ targetEffectiveAt: NOW + 2 * DAY }), true, NOW).next).not.toHaveProperty(
       "toldOverdue",
     );
-    const named = tracked({ toldOverdue: true, unconfirmed: { ...told.terms, title: "B" } });
+    const named = tracked({ toldOverdue: true, unconfirmed: { ...tracked().terms, title: "B" } });
     expect(mayHaveMoved(named)).toBe(false);
     expect(compare(named, row({ title: "B" }), true, NOW).next.toldOverdue).toBe(true);
   });

@@ -6,6 +6,12 @@ const PRUNE_MS = 180 * DAY;
 /** Number of consecutive complete reads without a request after which it counts as gone. */
 export const MISSED_READS = 2;
 
+/** True if a request is more than a day past its last date. */
+export function isLongPast({ terms }: Pick<TrackedVoteRequest, "terms">, now: number): boolean {
+  const deadline = Math.max(terms.voteBefore ?? 0, terms.targetEffectiveAt ?? 0);
+  return deadline > 0 && now > deadline + DAY;
+}
+
 /**
  * Returns a request that is missing from a complete read, with one more missed read or as closed. It is
  * closed once its details state the outcome, or a day after its last deadline if the outcome stays unknown.
@@ -17,9 +23,8 @@ export function afterMissing(
   now: number,
 ): TrackedVoteRequest {
   const missedReads = Math.min(known.missedReads + 1, MISSED_READS);
-  const deadline = Math.max(known.terms.voteBefore ?? 0, known.terms.targetEffectiveAt ?? 0);
-  const isOverdue = deadline > 0 && now > deadline + DAY;
-  if (missedReads < MISSED_READS || (status === null && !isOverdue)) return { ...known, missedReads };
+  if (missedReads < MISSED_READS || (status === null && !isLongPast(known, now)))
+    return { ...known, missedReads };
   return {
     ...known,
     missedReads,

@@ -11,7 +11,7 @@ import type { Action } from "../../ledger/actions.js";
 import { flatten } from "../../ledger/configuration.js";
 import { type Value, valueText } from "../../ledger/units.js";
 import { shortWindow, standingOf } from "../../ledger/vote-phase.js";
-import { actionIn, readDetail } from "../../ledger/vote-requests.js";
+import { actionIn, earliest, readDetail } from "../../ledger/vote-requests.js";
 import { castIn } from "../../ledger/vote-rules.js";
 import { votesIn } from "../../ledger/votes.js";
 import { cut } from "../../text/plain.js";
@@ -37,6 +37,12 @@ const MAX_VOTE_PAGES = 6;
 
 /** Creates the checks that read single requests for votes and changes of the action. */
 export function createPendingChecks({ explorer, requests, superValidators, names, now }: RequestDeps) {
+  /** Requests whose details were asked for the time of their opening. */
+  const askedForOpening = new Set<string>();
+
+  /** True if the list did not say when a request was opened, and its details were not asked yet. */
+  const isUndated = (key: string, { phase, openedAt }: TrackedVoteRequest): boolean =>
+    phase === "open" && openedAt === null && !askedForOpening.has(key);
   /** Reads votes until those on the wanted requests are complete. */
   const readVotes = (wanted: readonly TrackedVoteRequest[]): Promise<Reading<readonly Vote[]>> =>
     readPages(
@@ -147,6 +153,7 @@ export function createPendingChecks({ explorer, requests, superValidators, names
         ([key, each]) =>
           each.needsDetail ||
           unproven.has(key) ||
+          isUndated(key, each) ||
           (wantsVotes && each.phase === "open" && (!each.votes || each.yes === null || each.no === null)),
       );
       const learntRequests = new Map<string, TrackedVoteRequest>();
@@ -157,8 +164,12 @@ export function createPendingChecks({ explorer, requests, superValidators, names
         let { needsDetail, ...next } = request;
         let isAnswered = true;
         const mayHaveExpired = request.hasExpired === true || unproven.has(key);
-        const isWantedNow = wantsVotes || wantsChanges || mayHaveExpired;
+        const isWantedNow = wantsVotes || wantsChanges || mayHaveExpired || isUndated(key, request);
         const detail = isWantedNow ? await detailOf(request) : null;
+        if (isUndated(key, request) && detail !== undefined) {
+          askedForOpening.add(key);
+          next = { ...next, openedAt: detail && openedBy(detail) };
+        }
         if (wantsVotes) {
           const exactTally = detail ? exactVotes(request, detail) : null;
           const readRows = exactTally === null ? await listedVotes() : undefined;
@@ -222,6 +233,10 @@ export function createPendingChecks({ explorer, requests, superValidators, names
     },
   };
 }
+
+/** Returns when a request was opened, epoch ms: its requester votes with it. null if its contract does not contain the votes. */
+const openedBy = ({ rawPayload }: VoteRequestDetail): number | null =>
+  earliest(...(votesIn(rawPayload) ?? []).map(({ castAt }) => castAt));
 
 /**
  * Returns a digest of an action that does not depend on the bot's wording. The configuration on which the

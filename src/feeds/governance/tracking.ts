@@ -16,6 +16,7 @@ import {
 import { ageOf } from "../../util/clock.js";
 import { DAY, HOUR } from "../../util/units.js";
 import type { TrackedVoteRequest } from "./collections.js";
+import { isLongPast } from "./endings.js";
 
 /** Fields whose changes are announced. */
 export type Terms = TrackedVoteRequest["terms"];
@@ -162,16 +163,18 @@ const CONFIRMED_MS = HOUR;
 const outcomeOf = (status: string | null) =>
   statusGroup(status) === "implemented" ? "accepted" : statusGroup(status);
 
+/** True if a request was announced with its end: also one that opened and ended while the bot was away. */
+const wasTold = ({ phase, openUntil }: TrackedVoteRequest): boolean =>
+  phase === "closed" || (phase === "ignored" && openUntil !== undefined);
+
 /** Remembers the outcome that was announced, and since when the explorer states another one. */
 export function withTold(
   known: TrackedVoteRequest,
   next: TrackedVoteRequest,
   now: number,
 ): TrackedVoteRequest {
-  const { phase, openUntil, endUnconfirmed, status } = known;
-  // A request that opened and ended while the bot was away was announced with its outcome.
-  const isTold = phase === "closed" || (phase === "ignored" && openUntil !== undefined);
-  const isRestated = isTold && !endUnconfirmed && next.status !== status;
+  const { endUnconfirmed, status } = known;
+  const isRestated = wasTold(known) && !endUnconfirmed && next.status !== status;
   if (!isRestated) return next;
   const toldStatus = known.toldStatus === undefined ? status : known.toldStatus;
   return { ...next, toldStatus, restatedAt: now };
@@ -179,7 +182,7 @@ export function withTold(
 
 /**
  * Reopens a request that the explorer has listed as open for a while after its end, because the end was a mistake. Until then, it
- * only remembers since when.
+ * only remembers since when. An end is final if it was never announced, or a week ago, or if the request is long past its dates.
  * @param row the request in a complete read
  */
 export function withReopening(
@@ -187,7 +190,8 @@ export function withReopening(
   row: VoteRequestListItem,
   now: number,
 ): TrackedVoteRequest {
-  if (next.phase === "open") return next;
+  const isFinal = !wasTold(next) || ageOf(next.closedAt ?? 0, now) >= CORRECTED_MS || isLongPast(next, now);
+  if (next.phase === "open" || isFinal) return next;
   const { listedOpenAt, ...ended } = next;
   if (statusGroup(row.status) !== "open" || isStale(next, row))
     return listedOpenAt === undefined ? next : ended;
@@ -244,8 +248,8 @@ export function compare(
   const { contractId } = row;
   const newIds = contractId === null || known.contractIds.includes(contractId) ? [] : [contractId];
   const { unconfirmed: before, toldOverdue, ...rest } = known;
-  // With other dates, it may become overdue again.
-  const isMoved = changedFrom !== undefined && !hasSameDates(changedFrom, terms);
+  // With another decision date, it may become overdue again.
+  const isMoved = changedFrom !== undefined && changedFrom.targetEffectiveAt !== terms.targetEffectiveAt;
   const nextRequest: TrackedVoteRequest = {
     ...rest,
     ...tally,

@@ -45,9 +45,7 @@ interface Candidate {
   readonly acceptedFor?: number;
 }
 
-/** Time for which the explorer's list of vote requests may be older than the clock before reminders wait for the next one, in ms. */
-const RECENT_MS = 10 * MINUTE;
-/** Longest wait for it, in ms. A reminder of what was last known is better than none. */
+/** Longest wait after the start until the vote requests are read, in ms. A reminder of what was last known is better than none. */
 const PATIENCE_MS = 15 * MINUTE;
 
 const isAccepted = (status: string | null) => ["accepted", "implemented"].includes(statusGroup(status));
@@ -57,11 +55,12 @@ const candidatesIn = (tracked: Iterable<TrackedVoteRequest>): Candidate[] =>
   [...tracked].flatMap(({ identity, phase, status, terms, openedAt, openUntil, closedAt }) => {
     if (phase === "open") return [{ id: identity, openedAt }];
     if (!isAccepted(status)) return [];
-    // If the request had ended before the bot was started, its end is unknown, and the order of opening is the best guess.
+    // If the request had ended before the bot was started, its end is unknown, and its other dates are the best guess.
     const isEndKnown = phase === "closed" || openUntil !== undefined;
+    const latest = Math.min(terms.voteBefore ?? Infinity, closedAt ?? Infinity);
     const endedAt = isEndKnown ? (openUntil ?? closedAt) : openedAt;
-    const acceptedFor = terms.targetEffectiveAt ?? endedAt ?? closedAt ?? terms.voteBefore;
-    return acceptedFor === null ? [] : [{ id: identity, openedAt, acceptedFor }];
+    const acceptedFor = terms.targetEffectiveAt ?? endedAt ?? latest;
+    return Number.isFinite(acceptedFor) ? [{ id: identity, openedAt, acceptedFor }] : [];
   });
 
 interface UpgradesWatchDeps extends Pick<FeedDeps, "state" | "names" | "now"> {
@@ -120,17 +119,15 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
     if (!known || names.upgradeOf(known.identity) === undefined) return undefined;
     if (isAccepted(known.status)) return last;
     if (!isRevoked(known)) return undefined;
-    return last ?? { by: known.identity, at: known.restatedAt ?? now(), schedule: undefined };
+    const at = known.reopenedAt ?? known.restatedAt ?? now();
+    const left = last?.schedule;
+    return { by: last?.by ?? known.identity, at, schedule: left && left.upgradeAt > at ? left : undefined };
   };
 
-  /** When the poll began to wait for the next list of vote requests, epoch ms. `undefined` while the list is recent. */
-  let waitsSince: number | undefined;
-  /** True if the list of vote requests was read too long ago to remind people of an upgrade that may have been cancelled. */
-  const isWaiting = (readAt: number | undefined): boolean => {
-    const isRecent = readAt === undefined || ageOf(readAt, now()) < RECENT_MS;
-    waitsSince = isRecent ? undefined : (waitsSince ?? now());
-    return waitsSince !== undefined && ageOf(waitsSince, now()) < PATIENCE_MS;
-  };
+  const startedAt = now();
+  /** True if an upgrade may have been cancelled while no bot was running, because the vote requests have not been read since. */
+  const isWaiting = (readAt: number | undefined): boolean =>
+    readAt !== undefined && readAt < startedAt && ageOf(startedAt, now()) < PATIENCE_MS;
 
   return async function* (subscribers: Subscribers): PollSteps {
     const firstRead = await readTimes.get(UPGRADES_FEED);

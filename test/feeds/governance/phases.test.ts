@@ -65,6 +65,22 @@ describe("the phase of a vote request", () => {
     expect(told(/left to vote: Emergency/)).toHaveLength(2);
   });
 
+  it("is reminded of in a short vote also if somebody had voted before the bot first read it", async () => {
+    await harness.bot().stop("SIGKILL");
+    const request = ledger().openVoteRequest({
+      title: "Voted early",
+      motion: "feature",
+      lastsMs: 4 * HOUR,
+      effectiveInMs: null,
+    });
+    ledger().castVote(request, true);
+    await harness.start();
+    await until(/New vote request: .*Voted early/);
+    await polls();
+    harness.pass(2 * HOUR + MINUTE);
+    expect((await until(/left to vote: Voted early/)).pings).toEqual(["@Voters"]);
+  });
+
   it("is expired everywhere if too few have voted by the quorum date, without further reminders", async () => {
     // Use a new channel, because Discord limits edits of messages over an hour old per channel.
     channel = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "expiring" });
