@@ -6,6 +6,7 @@ import { type ActingCommand, commandForManagers, OTHER_VERSION } from "../../src
 import { readPlace } from "../../src/discord/places.js";
 import { serverOf } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
+import { labelOf, restWords } from "../../src/subscribe/shown.js";
 import { countedWords, type Markdown, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { testSubscription } from "../subscribe/actions.js";
@@ -63,13 +64,13 @@ async function testAll(
       count += 1;
     } catch (error) {
       if (!(error instanceof PersonError)) throw error;
-      const summary = await headline(each.subscription, each.feed, each.network ?? services);
-      const health = await each.of.subscriptions.health(each.subscription.channelId);
-      lines.push(
-        each.subscription.isPaused || health.paused
-          ? md`⏸️ ${summary} is paused. Pick it below and press Resume.`
-          : md`⚠️ Can't test ${summary}. Pick it below and press Test to see why.`,
-      );
+      const { subscription, feed, of, network } = each;
+      const summary = await headline(subscription, feed, network ?? services, labelOf(of, services));
+      const health = await of.subscriptions.health(subscription.channelId);
+      const isPaused = subscription.isPaused || health.paused;
+      if (!network) lines.push(md`${summary}: ${restWords(each, health)}`);
+      else if (isPaused) lines.push(md`⏸️ ${summary} is paused. Pick it below and press Resume.`);
+      else lines.push(md`⚠️ Can't test ${summary}. Pick it below and press Test to see why.`);
     }
   }
   return [md`🧪 ${countedWords(count, "test announcement")} on the way`, ...lines];

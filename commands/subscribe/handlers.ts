@@ -7,6 +7,7 @@ import { readPlace } from "../../src/discord/places.js";
 import { say, serverOf } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
 import { byAge, matchingNames, type OwnedSubscription } from "../../src/subscribe/editor.js";
+import { isWholeId, readId, shortId } from "../../src/text/ids.js";
 import { channelMention, escapeText, md } from "../../src/text/markdown.js";
 import { cut } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
@@ -67,7 +68,10 @@ async function chosenIn(
   const [only, ...others] = servedOnes.length > 0 ? servedOnes : candidates;
   if (!only) {
     const wanted = wantedFeed === null ? "subscription" : `${wantedFeed} subscription`;
-    const about = typedSubject === null ? "" : ` to “${escapeText(cut(typedSubject, 100))}”`;
+    // A suggestion's value is a code for its id.
+    const id = readId((typedSubject && (await services.links.readChoice(typedSubject))) ?? "");
+    const named = isWholeId(id) ? shortId(id) : typedSubject;
+    const about = named === null ? "" : ` to “${escapeText(cut(named, 100))}”`;
     throw new PersonError(
       `<#${channelId}> has no ${wanted}${about}. \`/subscribe list\` shows what there is. Add one with \`/setup\` or \`/subscribe ${wantedFeed ?? services.feeds[0]?.name}\`.`,
     );

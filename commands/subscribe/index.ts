@@ -92,8 +92,11 @@ async function completeSubject(
     guildId,
     services,
   );
+  const wantedFeed = options.get(FEED_OPTION)?.value;
   const candidates = channelSubscriptions.filter(
-    ({ of }) => wantedNetwork === undefined || of.id === wantedNetwork,
+    ({ feed, of }) =>
+      (wantedNetwork === undefined || of.id === wantedNetwork) &&
+      (wantedFeed === undefined || feed.name === wantedFeed),
   );
   const choices = candidates.map(async ({ subscription: { subject }, feed, of, network }) => {
     if (subject === null || !feed.subject) return [];

@@ -210,11 +210,14 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
 
   const runCommand = (interaction: ChatInputCommandInteraction): Promise<string> => {
     const definition = byName.get(interaction.commandName);
-    // Commands that write need to know the network for certain.
-    if (definition && "run" in definition)
-      return reply(interaction, "private", networkOf(interaction, true), (own) =>
+    // Commands that write to one network need to know it for certain.
+    if (definition && "run" in definition) {
+      const subcommand = interaction.options.getSubcommand(false) ?? "";
+      const isOfOne = definition.ofAllNetworks?.includes(subcommand) !== true;
+      return reply(interaction, "private", networkOf(interaction, isOfOne), (own) =>
         definition.run(interaction, own),
       );
+    }
     const givenParameters = givenIn(interaction, definition?.idOption);
     const isPrivate = definition?.isPrivate || givenParameters[PRIVATE_OPTION] === "true";
     const target = isPrivate ? "private" : "public";

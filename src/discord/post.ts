@@ -45,11 +45,11 @@ export const pingsIn = (content: string): string => /^(?:<@&?\d+> ?)*/.exec(cont
 const textWith = (pings: string, { content = "" }: Pick<MessagePayload, "content">): string =>
   [pings, content].filter(Boolean).join(" ");
 
-/** Returns a payload that keeps the mentions of the message that it replaces, and no other text. An edit notifies no one again. */
-export const keepingPings = (payload: MessagePayload, replaced: string): MessagePayload =>
+/** Returns a payload that keeps the mentions of the text that it replaces, and no other text. An edit notifies no one again. */
+export const replacing = (payload: MessagePayload, replaced: string, pings: string): MessagePayload =>
   payload.content === undefined && replaced === ""
     ? payload
-    : { ...payload, content: textWith(pingsIn(replaced), payload) };
+    : { ...payload, content: textWith(pings, payload) };
 
 function requestBodyOf({ payload, nonce, roleIds = [], userIds = [], isSilent, replyTo }: Post) {
   const pings = pingsTo({ roleIds, userIds });

@@ -12,7 +12,7 @@ import { yieldFor } from "../util/event-loop.js";
 import { withTimeout } from "../util/timeouts.js";
 import { ErrorCode, hasCode, isTooLate } from "./errors.js";
 import { type MessagePayload, withoutPictures } from "./message.js";
-import { keepingPings } from "./post.js";
+import { pingsIn, replacing } from "./post.js";
 
 /** An interaction that can be answered. */
 export type Answerable =
@@ -74,7 +74,10 @@ async function sendReply(
 ): Promise<void> {
   const clicked = target === "update" ? updatable(interaction) : undefined;
   // discord.js adds the files to this array, so it needs a new one.
-  const payload = { ...keepingPings(message, clicked?.message?.content ?? ""), attachments: [] };
+  const { content: replaced = "", flags } = clicked?.message ?? {};
+  // A private message was not delivered to a role. What looks like a ping is part of its text.
+  const pings = flags?.has(MessageFlags.Ephemeral) ? "" : pingsIn(replaced);
+  const payload = { ...replacing(message, replaced, pings), attachments: [] };
   if (interaction.deferred) {
     await interaction.editReply(payload);
     return;

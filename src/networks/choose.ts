@@ -4,6 +4,7 @@ import { codeOf } from "../config-shapes.js";
 import { type Click, readClick } from "../discord/clicks.js";
 import { NETWORK_OPTION, NO_NETWORK } from "../discord/command.js";
 import { placesOf } from "../discord/places.js";
+import { problemOf } from "../discord/problems.js";
 import { PersonError } from "../util/person-error.js";
 import type { ChoicePlace, NetworkChoices } from "./choices.js";
 import type { Network, Networks } from "./network.js";
@@ -28,6 +29,8 @@ const isClick = (interaction: Interaction): interaction is Click =>
 const NOT_SERVED = "This is about a network that I no longer cover.";
 const UNKNOWN_PARENT =
   "Discord didn't tell me which channel this thread is in, so I don't know its network. Choose one with `network:`, or try again.";
+const UNSEEN_CHANNEL =
+  "I can't see this channel, so I don't know its network. Choose one with `network:`, or grant me View Channel here.";
 
 /** Creates the function that returns the network of an interaction. */
 export function createNetworkOf({ served, known }: Networks, choices: NetworkChoices, rest: REST) {
@@ -66,8 +69,8 @@ export function createNetworkOf({ served, known }: Networks, choices: NetworkCho
       const places = await placesOf(rest, channelId);
       parents.set(channelId, places);
       return places;
-    } catch {
-      if (isSure) throw new PersonError(UNKNOWN_PARENT);
+    } catch (error) {
+      if (isSure) throw new PersonError(problemOf(error) === "no-access" ? UNSEEN_CHANNEL : UNKNOWN_PARENT);
       return [channelId];
     }
   };
@@ -76,11 +79,12 @@ export function createNetworkOf({ served, known }: Networks, choices: NetworkCho
   const chosenFor = async ({ channelId, guildId, user }: Interaction, isSure: boolean) => {
     const askingPlace: ChoicePlace = guildId ? { guild: guildId } : { person: user.id };
     const { network, channels } = await choices.of(askingPlace, isSure);
+    // A network that is no longer served leaves the choice to the server.
+    const servedIn = (id: string) => (byId.has(channels[id]) ? channels[id] : undefined);
     // The parent channel of a thread matters only if some channel has its own default.
-    if (!channelId || Object.keys(channels).length === 0) return network;
-    const places = channels[channelId] === undefined ? await knownPlacesOf(channelId, isSure) : [channelId];
-    const ownPlace = places.find((id) => channels[id] !== undefined);
-    return ownPlace === undefined ? network : channels[ownPlace];
+    if (!channelId || !Object.keys(channels).some(servedIn)) return network;
+    const places = servedIn(channelId) === undefined ? await knownPlacesOf(channelId, isSure) : [channelId];
+    return places.map(servedIn).find((id) => id !== undefined) ?? network;
   };
 
   /**

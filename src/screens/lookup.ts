@@ -157,8 +157,9 @@ function matchesFor({ directory, names }: LookupContext, kinds: readonly Kind[],
   const plainMatches = directory.named(kinds, text);
   const namedMatches = plainMatches.length > 0 ? plainMatches : namesakes.filter(isMarked);
   const isSearched = namedMatches.length === 0 && [...text.trim()].length >= MIN_SEARCHED;
-  const foundMatches = isSearched ? directory.search(kinds, text, MAX_CHOICES) : namedMatches;
-  return { exact: namedMatches.length > 0, matches: oncePerThing(foundMatches) };
+  // Half of the matches may be the same things as parties.
+  const foundMatches = isSearched ? directory.search(kinds, text, 2 * MAX_CHOICES) : namedMatches;
+  return { exact: namedMatches.length > 0, matches: oncePerThing(foundMatches).slice(0, MAX_CHOICES) };
 }
 
 /** Returns a view that asks which match is meant, with a menu that opens each. */

@@ -52,7 +52,10 @@ function trafficField({ trafficStatus, isSv }: ValidatorDetail): Field {
   return { name: "Extra traffic", value: join(trafficLines, "\n"), inline: true };
 }
 
-/** Returns a validator's untrusted links. Only http(s) URLs become links, the others stay text. */
+/** Maximum length of a link, so that all links of a validator fit into a field (Discord: 1,024 characters). */
+const MAX_LINK = 180;
+
+/** Returns a validator's untrusted links. Only http(s) URLs of usual length become links, the others stay text. */
 export function contactLines(detail: ValidatorDetail): Markdown[] {
   const entries = [
     ["Website", detail.website],
@@ -64,7 +67,7 @@ export function contactLines(detail: ValidatorDetail): Markdown[] {
   return entries.flatMap(([label, text]) => {
     if (text === null) return [];
     const url = toUrl(text);
-    return [url ? linkTo(label, url) : md`${label}: ${code(text, 80)}`];
+    return [url && url.length <= MAX_LINK ? linkTo(label, url) : md`${label}: ${code(text, 80)}`];
   });
 }
 

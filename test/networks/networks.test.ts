@@ -160,6 +160,8 @@ describe("a bot with two networks", () => {
     expect((await asked(guest(thread), "/watch price", { when: "above", value: "1" })).content).toMatch(
       /I don't know its network\. Choose one with `network:`/,
     );
+    // It is about all networks, and has no such option.
+    expect((await asked(guest(thread), "/watch forget")).content).not.toContain("network:");
     outage.times = 0;
     harness.discord.world.refusals.length = 0;
     expect(await titleIn(guest(thread))).not.toContain("TestNet");

@@ -41,6 +41,25 @@ describe("a name that is looked up", () => {
     expect(menus[0]?.choices.map(({ label }) => label)).toEqual([`${TITLE} (Ana)`, `${TITLE} (Ben)`]);
   });
 
+  it("says that there are more matches than a menu shows, also if some are the same thing", async () => {
+    const directory = createDirectory();
+    const fjords = Array.from({ length: 40 }, (_, at) => ({
+      id: `f${at}`,
+      name: `Fjord ${at}`,
+      active: null,
+    }));
+    for (const kind of KINDS)
+      await directory.replace(
+        kind,
+        { party: fjords, validator: fjords.slice(0, 12) }[kind as string] ?? [],
+        NOW,
+      );
+    const names = createNames({ directory, explorer, state: newState(), log: quiet });
+    const view = (await lookup({ id: "fjord", of: "party" }, { directory, names, explorer })) as View;
+    expect(String(view.body?.[0])).toContain("25 or more things match");
+    expect(view.menus?.[0]?.choices).toHaveLength(25);
+  });
+
   it("can be typed as lists show it", async () => {
     expect(await open("same title (ben)", "voteRequest")).toMatchObject({
       to: address("voteRequest", { id: "00ben" }),

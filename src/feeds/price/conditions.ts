@@ -111,9 +111,11 @@ export function subjectOf(
 ): string {
   const { when, value: typed, over } = settings;
   const text = String(typed);
-  // A price that was set without a unit is no percentage.
-  const wasPrice = before !== undefined && before.when !== "moves" && before.value === typed;
-  if (when === "moves" ? text.startsWith("$") || wasPrice : text.endsWith("%"))
+  // A price that was set without a unit is no percentage, and the other way round.
+  const isKept = before?.value === typed;
+  const wasPrice = isKept && before?.when !== "moves";
+  const wasMove = isKept && before?.when === "moves";
+  if (when === "moves" ? text.startsWith("$") || wasPrice : text.endsWith("%") || wasMove)
     throw new PersonError(
       when === "moves"
         ? "For a move, type a percentage, such as `5%`."

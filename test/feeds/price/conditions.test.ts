@@ -74,6 +74,10 @@ it("encodes a condition's settings in its name, and reads them back", () => {
   expect(() => subjectOf({ ...price, when: "moves" }, price)).toThrow("For a move, type a percentage");
   expect(subjectOf({ ...price, when: "moves", value: "5" }, price)).toBe("moves-5-24h");
   expect(subjectOf({ ...price, when: "below" }, price)).toBe("below-0.2");
+  const move = { when: "moves", value: "5", over: "24h" };
+  expect(() => subjectOf({ ...move, when: "above" }, move)).toThrow("Type a price in USD");
+  expect(subjectOf({ ...move, when: "above", value: "$5" }, move)).toBe("above-5");
+  expect(subjectOf({ ...move, over: "1h" }, move)).toBe("moves-5-1h");
 });
 
 it.each([
