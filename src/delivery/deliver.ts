@@ -312,12 +312,25 @@ export function createDeliver(context: DeliverContext) {
     }
   };
 
-  return async (id: string, delivery: Delivery): Promise<void> => {
-    const feed = feedOf(delivery);
+  /**
+   * Returns the delivery for all of the channel's subscriptions if its own is gone and another one wants the event. An edit may have
+   * replaced it, such as by one for more validators.
+   */
+  const readdressed = async (delivery: Delivery, feed: Feed): Promise<Delivery> => {
+    if (delivery.subject === null || (await subscriptions.recipients(delivery)).length > 0) return delivery;
+    const toAll = { ...delivery, subject: null };
+    const isWanted = (await subscriptions.recipients(toAll)).some((each) => feed.wants(each, delivery.event));
+    return isWanted ? toAll : delivery;
+  };
+
+  return async (id: string, stored: Delivery): Promise<void> => {
+    const feed = feedOf(stored);
+    const delivery = feed ? await readdressed(stored, feed) : stored;
     const subscribed = feed ? await subscriptions.recipients(delivery) : [];
     // Somebody may have paused some of them since the event.
     const recipients = subscribed.filter(({ isPaused }) => !isPaused);
-    const wanting = recipients.filter((each) => feed?.wants(each, delivery.event));
+    const allWanting = recipients.filter((each) => feed?.wants(each, delivery.event));
+    const wanting = feed?.nearest?.(allWanting, delivery.event) ?? allWanting;
     const [subscription] = wanting.length > 0 ? wanting : recipients;
     const roleIds = [...new Set(wanting.flatMap(({ roleId }) => roleId ?? []))];
     const health = await subscriptions.health(delivery.channelId);

@@ -228,6 +228,8 @@ export interface Feed<Event = unknown> {
   readEvent(json: unknown): Event | undefined;
   /** Returns an event's id. The same event always has the same id. */
   idOf(event: Event): string;
+  /** Returns those of a channel's subscriptions whose settings apply to an event that they all want. By default, all do. */
+  nearest?(wanting: readonly Subscription[], event: Event): readonly Subscription[];
   /** Returns the event's topic, one of the definition's. A subscription gets an event with several topics for any of them. */
   topicOf(event: Event): string | readonly string[];
   /**

@@ -28,6 +28,18 @@ export function covers(subject: string, party: string, directory: Directory): bo
   return subject === party || (isGroup(subject) && idsIn(subject).includes(party));
 }
 
+/**
+ * Returns the subscriptions whose settings apply to an event about these validators: those to the only one, if there are any. They
+ * come before those to its groups.
+ */
+export function ownOf<Each extends { readonly subject: string | null }>(
+  subscriptions: readonly Each[],
+  parties: readonly string[],
+): readonly Each[] {
+  const own = subscriptions.filter(({ subject }) => parties.length === 1 && subject === parties[0]);
+  return own.length > 0 ? own : subscriptions;
+}
+
 /** Returns the validators that subscriptions are about, including the known members of groups. */
 export const partiesIn = (
   subscriptions: readonly { readonly subject: string | null }[],

@@ -162,6 +162,23 @@ it("does not ping the role of a subscription that is paused, and sends nothing i
   expect(texts()).toEqual(["Tide one"]);
 });
 
+it("delivers to the subscription that has replaced its own, and pings the role whose settings apply", async () => {
+  const role = discord.world.addRole(discord.guild, "Nearest", 0n, { mentionable: true });
+  const { state, subscribe, publish } = deliveryOf({
+    wants: ({ subject }) => subject !== "c",
+    nearest: (wanting) => wanting.filter(({ roleId }) => roleId === role.id),
+  });
+  const other = discord.world.addRole(discord.guild, "Farther", 0n, { mentionable: true });
+  await subscribe("a");
+  const release = await publish("one");
+  await state.commit([state.open(subscriptionDocuments).delete(subscriptionId(channelId, FEED, "a"))]);
+  await subscribe("a b", { roleId: role.id });
+  await subscribe("b d", { roleId: other.id });
+  await subscribe("c");
+  release();
+  await expect.poll(texts).toEqual([`<@&${role.id}> Tide one`]);
+});
+
 it("takes an error while rendering for a reason to try again, and not for the channel's refusal", async () => {
   let attempts = 0;
   const { subscribe, publish, subscriptions } = deliveryOf({

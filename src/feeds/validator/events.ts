@@ -4,7 +4,12 @@ import { timestampSchema } from "../../storage/timestamp.js";
 import type { ValidatorTopic } from "./topics.js";
 
 const placeFields = { channelId: z.string() };
-const oneFields = { ...placeFields, validator: z.string() };
+const oneFields = {
+  ...placeFields,
+  validator: z.string(),
+  /** Subject of the subscription: the names may not show yet, or no longer, that a validator belongs to its group. */
+  subject: z.string().optional(),
+};
 /** Fields of events about an alert. `since` is the last report before it. */
 const alertSchema = { ...oneFields, since: timestampSchema };
 const laterFields = {
@@ -27,12 +32,7 @@ const validatorEventSchema = z.discriminatedUnion("kind", [
     isBackEarlier: z.boolean().optional(),
   }),
   /** The explorer no longer lists the validator. */
-  z.object({
-    kind: z.literal("gone"),
-    ...alertSchema,
-    /** Subject of the subscription: a validator that is not listed may not be known as a member of its group. */
-    subject: z.string().optional(),
-  }),
+  z.object({ kind: z.literal("gone"), ...alertSchema }),
   /** The explorer lists the validator again. `since` is the time when it no longer did. */
   z.object({ kind: z.literal("listed"), ...alertSchema }),
   z.object({ kind: z.literal("many"), ...placeFields, since: timestampSchema, members: z.array(z.string()) }),

@@ -32,6 +32,21 @@ function endHolds({ found, rhythm, rounds, now }: Poll, holds: readonly HoldAler
   }
 }
 
+/** Tells that the rounds advance where a standstill's hold has ended without that, because the rounds could not be read. */
+function tellMoving({ found, rounds }: Poll, holds: readonly HoldAlert[]): void {
+  for (const each of holds) {
+    const { channelId, subject, since, standstill, endedAt } = each;
+    if (!rounds || endedAt === undefined || !standstill?.isUnsure || rounds.number <= standstill.round)
+      continue;
+    found.events.push({ kind: "moving", channelId, since, at: rounds.seenAt, round: rounds.number });
+    found.alerts.set(alertId(channelId, subject), {
+      ...each,
+      standstill: { round: standstill.round },
+      revision: each.revision + 1,
+    });
+  }
+}
+
 /** Returns the hold that begins in a channel now, or the last one with the same cause if it has just ended. */
 function holdFor(poll: Poll, channelId: string, ownHolds: readonly HoldAlert[]): HoldAlert {
   const { loaded, reading, rounds, rhythm, isBehind, now } = poll;
@@ -87,6 +102,7 @@ export function settleHold(poll: Poll): void {
     poll,
     openHolds.filter((each) => !isDue(each)),
   );
+  tellMoving(poll, allHolds);
   if (!onHold) return;
   const byChannel = new Map<string, HoldAlert[]>();
   for (const each of allHolds) addTo(byChannel, each.channelId, each);

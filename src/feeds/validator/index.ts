@@ -2,9 +2,16 @@ import { announcedId, announcements } from "../../delivery/collections.js";
 import type { Feed, FeedDefinition, NameSources, SubjectChoice } from "../../delivery/feed.js";
 import type { FeedDeps, FeedModule } from "../../delivery/module.js";
 import { type Directory, SUPER_VALIDATORS } from "../../directory/directory.js";
-import { covers, groupOf, idsIn, isGroup, membersOf } from "../../directory/groups.js";
+import { covers, groupOf, idsIn, isGroup, membersOf, ownOf } from "../../directory/groups.js";
 import { ExplorerError, ifAnswered } from "../../explorer/errors.js";
-import { activities, intervalFor, readInterval, readNetworkRhythm } from "../../ledger/network-rhythm.js";
+import {
+  type Activity,
+  activities,
+  intervalFor,
+  type NetworkRhythm,
+  readInterval,
+  readNetworkRhythm,
+} from "../../ledger/network-rhythm.js";
 import { judgeReports } from "../../ledger/rhythm.js";
 import { rhythmWords } from "../../screens/parts.js";
 import { movingView } from "../../screens/standstill.js";
@@ -102,6 +109,10 @@ const UNREAD_MS = 30 * MINUTE;
 
 const unreadWords = (readAt: number): Markdown => md`⚪ not checked since ${timestamp(readAt)}`;
 
+/** True if a validator has missed two reports. */
+const isOverdue = (activity: Activity, rhythm: NetworkRhythm | undefined): boolean =>
+  judgeReports(activity.seenAt, intervalFor(activity, rhythm).ms, activity.readAt).standing === "silent";
+
 /** Returns the current state of a group: its silent members, and those that no poll has read yet. */
 async function groupNow(
   { state, directory }: NameSources,
@@ -118,12 +129,19 @@ async function groupNow(
   ).length;
   const uncheckedCount = members.filter((party) => !known.has(party)).length;
   if (uncheckedCount === members.length) return md`not checked yet`;
+  const rhythm = await readNetworkRhythm(state);
+  const overdueCount = members.filter((party) => {
+    const activity = known.get(party);
+    return activity !== undefined && isOverdue(activity, rhythm);
+  }).length;
   const readAt = Math.max(...members.map((party) => known.get(party)?.readAt ?? 0));
   if (silentCount === 0 && ageOf(readAt, Date.now()) > UNREAD_MS) return unreadWords(readAt);
-  const silent =
-    silentCount === 0
+  const all = countedWords(members.length, "validator");
+  const calm =
+    overdueCount === 0
       ? md`🟢 none of ${members.length} is silent`
-      : md`🔴 ${silentCount} of ${countedWords(members.length, "validator")} silent`;
+      : md`🟡 no recent report from ${overdueCount} of ${all}, not alerted yet`;
+  const silent = silentCount === 0 ? calm : md`🔴 ${silentCount} of ${all} silent`;
   return join([silent, uncheckedCount > 0 && md`${uncheckedCount} not checked yet`], ", ");
 }
 
@@ -203,16 +221,17 @@ const definition: FeedDefinition = {
     if (watch?.alert !== undefined) return md`🔴 silent, last report ${timestamp(watch.alert)}`;
     const activity = await state.open(activities).get(subject);
     if (!activity) return md`not checked yet`;
-    const interval = intervalFor(activity, await readNetworkRhythm(state));
+    const rhythm = await readNetworkRhythm(state);
+    const interval = intervalFor(activity, rhythm);
     const { seenAt, readAt } = activity;
     if (ageOf(readAt, Date.now()) > UNREAD_MS) return unreadWords(readAt);
-    const isSilent = judgeReports(seenAt, interval.ms, readAt).standing === "silent";
     const own = judgeReports(seenAt, interval.ms, readAt, chosenAfter(subscription));
     const words = md`last report ${timestamp(seenAt)}; ${rhythmWords(interval)}`;
+    if (!isOverdue(activity, rhythm)) return md`🟢 ${words}`;
     // A person may want to be told later than after two missed reports.
-    return isSilent && own.standing !== "silent"
-      ? md`🟡 ${words}; you'll be told after ${spanWords(own.afterMs)}`
-      : md`🟢 ${words}`;
+    return own.standing === "silent"
+      ? md`🟡 ${words}; not alerted yet: alerts are on hold, or I'm checking again`
+      : md`🟡 ${words}; you'll be told after ${spanWords(own.afterMs)}`;
   },
 };
 
@@ -259,11 +278,12 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
     wants({ subject }, event) {
       if (event.kind === "hold" || event.kind === "moving") return true;
       if (subject === null) return false;
-      if (event.kind === "gone" && event.subject === subject) return true;
+      if ("subject" in event && event.subject === subject) return true;
       if ("members" in event && event.members)
         return event.members.some((each) => covers(subject, each, directory));
       return "validator" in event && covers(subject, event.validator, directory);
     },
+    nearest: (wanting, event) => ownOf(wanting, "validator" in event ? [event.validator] : []),
     async render(event, mark) {
       const { channelId } = event;
       const subject = subjectOf(event);

@@ -60,6 +60,13 @@ export function noFindings({ alerts: known }: Pick<Loaded, "alerts">): PollFindi
   return { events: [], alerts: new Map(), watches: new Map(), groups };
 }
 
+/** Adds the subject of the subscription that watches an event's validator. */
+function withSubject(event: ValidatorEvent, watched: Loaded["watched"]): ValidatorEvent {
+  if (!("validator" in event)) return event;
+  const subject = watched.get(watchId(event.channelId, event.validator))?.subscription.subject;
+  return subject == null ? event : { ...event, subject };
+}
+
 /** Number of channels per commit. Committing thousands at once would block everything else. */
 const CHANNELS_PER_STEP = 25;
 
@@ -88,7 +95,7 @@ export async function* stepsOf(
   for await (const piece of inPieces(changedAlerts))
     for (const [id, alert] of piece) stepOf(alert.channelId).alerts.push([id, alert]);
   for await (const piece of inPieces(events))
-    for (const event of piece) stepOf(event.channelId).events.push(event);
+    for (const event of piece) stepOf(event.channelId).events.push(withSubject(event, watched));
   // Documents become text when their write is made, so that is done step by step.
   for await (const together of inPieces(byChannel.values(), CHANNELS_PER_STEP)) {
     const ownAlerts = together.flatMap((each) => each.alerts);

@@ -2,7 +2,7 @@ import { GuildMember } from "discord.js";
 import { deliveryId } from "../../delivery/collections.js";
 import type { FeedServices } from "../../delivery/module.js";
 import { SNOOZES } from "../../delivery/snoozes.js";
-import { covers } from "../../directory/groups.js";
+import { covers, ownOf } from "../../directory/groups.js";
 import { type ButtonHandler, handlerOf } from "../../discord/buttons.js";
 import { type Click, mayAnswer, type Press } from "../../discord/clicks.js";
 import type { MessagePayload } from "../../discord/message.js";
@@ -46,9 +46,10 @@ async function checkAnswerer(
   const { channelId } = alert;
   const parties = alert.kind === "many" ? alert.members.map((each) => each.validator) : [validator];
   const ownSubscriptions = await subscriptions.recipients({ channelId, feed: VALIDATOR_FEED, subject: null });
-  const concerned = ownSubscriptions.filter(({ subject }) =>
+  const covering = ownSubscriptions.filter(({ subject }) =>
     parties.some((party) => subject !== null && covers(subject, party, directory)),
   );
+  const concerned = ownOf(covering, parties);
   if (concerned.length === 0) throw new PersonError("This alert's subscription was removed.");
   if (concerned.some(({ userId }) => userId === click.user.id)) return;
   const roles = [...new Set(concerned.flatMap(({ roleId }) => roleId ?? []))];

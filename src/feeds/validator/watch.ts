@@ -89,14 +89,7 @@ function judgeAbsence(poll: Poll, each: WatchedValidator): ValidatorWatch {
     });
   }
   const since = watch.alert ?? missingSince;
-  const subject = subscription.subject ?? undefined;
-  found.events.push({
-    kind: "gone",
-    channelId,
-    validator,
-    since,
-    ...(subject === undefined ? {} : { subject }),
-  });
+  found.events.push({ kind: "gone", channelId, validator, since });
   // The rest prevents a second announcement of its version or traffic once it is listed again.
   const { alert: _, unconfirmed, missingSince: __, ...told } = watch;
   return { ...told, goneAt: now };
@@ -109,7 +102,9 @@ function noteReturn(
   lastReport: number | undefined,
 ): void {
   const { goneAt = now, ...rest } = watch;
-  if (!isListedAgain(goneAt, reading.seen.has(validator), lastReport, now)) return;
+  // The explorer may show its old row again.
+  const isSeen = (reading.seen.get(validator)?.seenAt ?? 0) > goneAt;
+  if (!isListedAgain(goneAt, isSeen, lastReport, now)) return;
   found.watches.set(id, rest);
   found.events.push({ kind: "listed", channelId: subscription.channelId, validator, since: goneAt });
 }
@@ -149,13 +144,16 @@ async function settle(
   const { afterMs } = judgeReports(seenAt, ownMs, listedUntil, chosenAfter(subscription));
   const verdict = judge({
     seenAt,
-    afterMs,
+    // The levels of an open alert count from the limit that it was called with.
+    afterMs: openOne?.after ?? afterMs,
     unconfirmed,
     open: openOne && { since: openOne.since, level: openOne.level },
     onHold: !mayCall,
     asOf: listedUntil,
   });
-  if (openOne) follow(poll, openOne, verdict, { seenAt, isFirst: isFirstReport(poll, openOne, ownMs) });
+  // After a hold, reports arrive late.
+  const isFirst = openOne !== undefined && mayCall && isFirstReport(poll, openOne, ownMs);
+  if (openOne) follow(poll, openOne, verdict, { seenAt, isFirst });
   if (verdict.kind === "silent") await callSilent(poll, each, activity, verdict.level, afterMs);
   const nextWatch: ValidatorWatch = {
     ...rest,

@@ -5,11 +5,12 @@ import type { Validator } from "../../../sandbox/explorer/model.js";
 import { subscriptionId } from "../../../src/delivery/collections.js";
 import { draftOf } from "../../../src/delivery/feed.js";
 import { createDirectory, SUPER_VALIDATORS } from "../../../src/directory/directory.js";
-import { covers, groupOf, membersOf } from "../../../src/directory/groups.js";
+import { covers, groupOf, membersOf, ownOf } from "../../../src/directory/groups.js";
 import { validatorWatches } from "../../../src/feeds/validator/collections.js";
 import { validator } from "../../../src/feeds/validator/index.js";
 import { load } from "../../../src/feeds/validator/memory.js";
-import { MINUTE } from "../../../src/util/units.js";
+import { activities } from "../../../src/ledger/network-rhythm.js";
+import { HOUR, MINUTE } from "../../../src/util/units.js";
 import { type Harness, newState, startHarness, textOf } from "../../harness.js";
 
 describe("the members of a group", () => {
@@ -37,6 +38,58 @@ describe("the members of a group", () => {
     ] as const)
       expect(covers(subject, party, directory)).toBe(isCovered);
   });
+});
+
+it("an event concerns a validator's own subscription before its groups, and the one that watches it", () => {
+  const directory = createDirectory();
+  const { feed } = validator.create(
+    { directory, state: newState(), now: () => 0, explorer: { for: () => ({}) } } as never,
+    300_000,
+  );
+  const draft = draftOf(validator.definition, "1");
+  const [own, group, all] = ["a", groupOf(["a", "b"]), SUPER_VALIDATORS].map((subject) => ({
+    ...draft,
+    subject,
+  }));
+  const silent = (subject?: string) =>
+    feed.readEvent({ kind: "silent", channelId: "1", validator: "a", since: 1, ...(subject && { subject }) });
+  const concerned = (event: ReturnType<typeof feed.readEvent>) => {
+    if (!event) return [];
+    const wanting = [own, group, all].flatMap((each) => (each && feed.wants(each, event) ? [each] : []));
+    return (feed.nearest?.(wanting, event) ?? wanting).map(({ subject }) => subject);
+  };
+  expect(concerned(silent())).toEqual(["a"]);
+  expect(ownOf([{ subject: "a b" }, { subject: "x" }], ["a"])).toHaveLength(2);
+  // The lists do not show yet that it belongs to a super validator.
+  const isWantedByAll = (event: ReturnType<typeof feed.readEvent>) => event && all && feed.wants(all, event);
+  expect([silent(), silent(SUPER_VALIDATORS)].map(isWantedByAll)).toEqual([false, true]);
+});
+
+it("a list shows who has not reported although no alert is open, as while alerts are on hold", async () => {
+  const state = newState();
+  const [fox, owl] = [`fox::1220${"a".repeat(64)}`, `owl::1220${"b".repeat(64)}`];
+  const now = Date.now();
+  const gaps = [65, 65, 65].map((minutes) => minutes * MINUTE);
+  const seen = (ago: number) => ({
+    seenAt: now - ago,
+    active: true,
+    version: "1.0",
+    readAt: now - MINUTE,
+    gaps,
+  });
+  await state.commit([
+    state.open(activities).put(fox, seen(26 * HOUR)),
+    state.open(activities).put(owl, seen(30 * MINUTE)),
+  ]);
+  const sources = { state, directory: createDirectory(), names: {} } as never;
+  const nowOf = async (subject: string) =>
+    String(await validator.definition.nowOf?.(sources, { ...draftOf(validator.definition, "1"), subject }));
+  expect(await nowOf(fox)).toMatch(/^🟡 last report .*not alerted yet: alerts are on hold/);
+  expect(await nowOf(owl)).toMatch(/^🟢 last report/);
+  expect(await nowOf(groupOf([fox, owl]))).toBe(
+    "🟡 no recent report from 1 of 2 validators, not alerted yet",
+  );
+  await state.close();
 });
 
 it("the id of a group is split between ids, and not within one that contains spaces", () => {

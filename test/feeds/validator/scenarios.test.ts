@@ -65,6 +65,48 @@ it.concurrent("a group that is still silent is told without the members that rep
   expect(worse?.members).toHaveLength(2);
 });
 
+it.concurrent("a validator that came back while the explorer was behind may have been back earlier", async () => {
+  const [frozen, thawed, back] = [START + 5 * HOUR, START + 10 * HOUR, START + 5.5 * HOUR];
+  const shown = (now: number) => (now < frozen || now >= thawed ? now : frozen);
+  const told = await play(
+    {
+      validators: 30,
+      watched: [3],
+      lastReport: (number, now) =>
+        number === 3 && shown(now) >= DEATH && shown(now) < back
+          ? hourly(3, DEATH)
+          : hourly(number, shown(now)),
+      updateAt: (now) => shown(now) - 5_000,
+      roundAt: (now) => Math.floor(shown(now) / (10 * MINUTE)),
+    },
+    12 * HOUR,
+  );
+  const backs = told.filter(({ kind }) => kind === "back");
+  expect(backs).toMatchObject([{ isBackEarlier: true }]);
+});
+
+it.concurrent("the end of a standstill is told once, also if the rounds could not be read for a while before it", async () => {
+  const [still, moves] = [START + 3 * HOUR, START + 6 * HOUR];
+  let clock = START;
+  const stopped = (now: number) => (now > still && now < moves ? still : now);
+  const told = await play(
+    {
+      validators: 30,
+      watched: [3],
+      lastReport(number, now) {
+        clock = now;
+        return hourly(number, stopped(now));
+      },
+      roundAt: (now) =>
+        Math.floor((now < moves ? Math.min(now, still) : now - (moves - still)) / (10 * MINUTE)),
+      isFailing: (path) =>
+        path.endsWith("/dashboard") && clock > moves - 40 * MINUTE && clock < moves + 10 * MINUTE,
+    },
+    9 * HOUR,
+  );
+  expect(told.filter(({ kind }) => kind === "moving")).toHaveLength(1);
+});
+
 describe.concurrent("validators that are well", () => {
   const quick = regular(10 * MINUTE);
   const slow = regular(65 * MINUTE);
