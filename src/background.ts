@@ -184,6 +184,15 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
       },
     });
   };
+  const ending = new AbortController();
+  const ended = new Promise<undefined>((resolve) =>
+    ending.signal.addEventListener("abort", () => resolve(undefined), { once: true }),
+  );
+  /**
+   * Ends a read of the explorer for the job as soon as the work stops, because it may take minutes. What it still finds is not stored:
+   * the next work has another lease, and a process that stops closes the store.
+   */
+  const unlessEnded = <Result>(reading: Promise<Result>) => Promise.race([reading, ended]);
   const feedJobs = (running: (typeof runningFeeds)[number]) => {
     const { feed, feedModule, pollMs } = running;
     const { name } = feed.definition;
@@ -195,9 +204,9 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     const pollJob = job(
       async () => {
         const startedAt = performance.now();
-        let outcome: PollOutcome = "failed";
+        let outcome: PollOutcome | undefined = "failed";
         try {
-          outcome = await poll();
+          outcome = await unlessEnded(poll());
         } catch (err) {
           if (err instanceof StateError) {
             // The commit may have been written in spite of the error, and Redis may have lost an earlier one, so read everything again.
@@ -210,8 +219,8 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
           if (!(err instanceof ExplorerError)) throw err;
           log.debug({ err, feed: name }, "The explorer could not be read; trying again at the next poll");
         } finally {
-          if (outcome !== "failed") vitals.read(name);
-          onPoll(name, outcome, performance.now() - startedAt);
+          if (outcome !== undefined && outcome !== "failed") vitals.read(name);
+          if (outcome !== undefined) onPoll(name, outcome, performance.now() - startedAt);
         }
       },
       pollMs,
@@ -221,7 +230,6 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     return keep ? [pollJob, job(keep, pollMs, `upkeep of ${name}`)] : [pollJob];
   };
 
-  const ending = new AbortController();
   const fillDirectory = createDirectoryFiller({
     directory,
     load: deps.loadDirectory,
@@ -243,8 +251,8 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     job(upkeep.run, UPKEEP_MS, "upkeep of messages"),
     job(outbox.pickUpDrills, DRILLS_MS, "pickup of drills"),
     job(createFarewells(context), UPKEEP_MS, "closing of messages"),
-    job(() => samplePrice(newestOnly, state, now), SAMPLE_MS, "sample of the price"),
-    job(readRounds, polls.watchPollSeconds * SECOND, "reading of the rounds"),
+    job(() => unlessEnded(samplePrice(newestOnly, state, now)), SAMPLE_MS, "sample of the price"),
+    job(() => unlessEnded(readRounds()), polls.watchPollSeconds * SECOND, "reading of the rounds"),
     job(fillDirectory, DIRECTORY_MS, "reading of names"),
     job(janitor.sweep, SWEEP_MS, "sweep of the state"),
     outbox,

@@ -295,8 +295,9 @@ export function misspeltVariables(env: Environment = environment()): readonly st
         typosBetween(given.toUpperCase(), name) <= MAX_TYPOS,
     );
     if (meant !== undefined) return [`${given}: did you mean ${meant}?`];
+    // Other programs may have variables that begin with COIN.
     const base = Object.keys(networkVariables).find(
-      (name) => name.startsWith("EXPLORER_") && given.startsWith(`${name}_`),
+      (name) => name !== "COIN" && given.startsWith(`${name}_`),
     );
     return base === undefined ? [] : [`${given}: NETWORKS does not name ${given.slice(base.length + 1)}`];
   });

@@ -28,6 +28,11 @@ describe("a misspelt variable", () => {
       ["EXPLORER_API_URL_TEST: NETWORKS does not name TEST"],
     ],
     [{ EXPLORER_API_KEY_TEST: "k" }, ["EXPLORER_API_KEY_TEST: NETWORKS does not name TEST"]],
+    [
+      { NETWORKS: "main", GOVERNANCE_CHANNEL_ID_TEST: "1", NETWORK_NAME_MAIN: "MainNet" },
+      ["GOVERNANCE_CHANNEL_ID_TEST: NETWORKS does not name TEST"],
+    ],
+    [{ COIN_MARKET_KEY: "x" }, []],
     [{ DISCORD_TOKEN: "t", HTTP_PROXY: "x", HOME: "/", PATH: "/bin", LOGNAME: "me", NODE_ENV: "x" }, []],
   ])("is reported with a suggestion: %j", (env, hints) => {
     expect(misspeltVariables(env)).toEqual(hints);

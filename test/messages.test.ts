@@ -106,7 +106,7 @@ const NOT_SHOWN: readonly string[] = [
 /** Beginnings of sentences that no scene shows, because they need a state that is rare, or that one sandbox does not have. */
 const RARE: readonly string[] = [
   "🟡 no recent report from … of …, not alerted yet",
-  "🟡 …; not alerted yet: alerts are on hold, or I'm checking ag",
+  "🟡 …; not alerted yet: alerts are on hold, or I'm checking a",
   "Explorer data from …; press Refresh to update",
   "🟢 Rounds are advancing after the scheduled network upgrade",
   "⏸️ … is paused. Pick it below and press Resume.",

@@ -269,6 +269,7 @@ export function createDeliver(context: DeliverContext) {
     // If the message may have been sent, keep the claim, so that the next attempt looks for it first.
     const isDoubtful = claim !== undefined && (problem === "unknown" || !sending);
     const laterAttempt = (ms: number) => (isDoubtful ? { ...retryLater(ms), claim } : retryLater(ms));
+    const variable = subscriptions.variableOf(subscription);
     switch (result) {
       case "arrived":
         await record(id, feed, delivery, subscription, {
@@ -287,10 +288,18 @@ export function createDeliver(context: DeliverContext) {
         return;
       }
       case "drop-channel":
-        if (await isDeleted(rest, channelId)) {
+        if (!(await isDeleted(rest, channelId)))
+          await commit(id, laterAttempt(backoffMs(attempts, Math.random())));
+        else if (variable !== undefined) {
+          log.error(
+            { channel: channelId, variable },
+            "Discord knows no channel with the id in this variable",
+          );
+          await pause(id, laterAttempt(PAUSED_MS), subscription, error);
+        } else {
           await commit(id, undefined);
           await dropChannel(channelId);
-        } else await commit(id, laterAttempt(backoffMs(attempts, Math.random())));
+        }
         return;
       case "give-up":
         await commit(id, undefined);

@@ -147,7 +147,10 @@ export function createUpstream({
     !(error.problem === "failing" && error.status === undefined) &&
     (failingEndpoints.size > 1 || downBreaker.state === CircuitState.HalfOpen);
   const downBreaker = circuitBreaker(
-    handleWhen((error) => (downBreaker.state === CircuitState.HalfOpen ? trialFails(error) : isDown(error))),
+    // A refusal is an answer.
+    handleWhen((error) =>
+      downBreaker.state === CircuitState.HalfOpen ? trialFails(error) && !isRefused(error) : isDown(error),
+    ),
     { halfOpenAfter: new ExponentialBackoff(REOPEN_MS), breaker: new ConsecutiveBreaker(FAILURES_IN_A_ROW) },
   );
   const refusedBreaker = circuitBreaker(

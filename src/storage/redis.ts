@@ -101,8 +101,9 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
   let retryTimer: NodeJS.Timeout | undefined;
   let refusals = 0;
   const tryAgain = async (error: unknown) => {
-    // After a failover, the address leads to the new primary, and this connection still to the old one.
-    if (takesNoWrites(error) && client.isOpen) reconnect();
+    // After a failover, the address leads to the new primary, and this connection still to the old one. A client that is not ready
+    // reconnects by itself, and a second attempt beside it would break its connection again and again.
+    if (takesNoWrites(error) && client.isReady) reconnect();
     else await trial();
   };
   const reconnect = () => {

@@ -109,6 +109,22 @@ describe("a failed delivery", () => {
     await expect.poll(list, { timeout: 10_000 }).not.toContain(channel.id);
   });
 
+  it("waits if the channel of a variable does not exist, and the log names the variable", async () => {
+    const channel = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "mistaken" });
+    await harness.restart({ GOVERNANCE_CHANNEL_ID: channel.id });
+    world().channels.delete(channel.id);
+    const title = open();
+    const isLogged = () =>
+      /"variable":"GOVERNANCE_CHANNEL_ID","msg":"Discord knows no channel/.test(harness.bot().output());
+    await expect.poll(isLogged, { timeout: 15_000 }).toBe(true);
+    world().channels.set(channel.id, channel);
+    const { driver } = harness.discord;
+    const resumed = await driver.ask(owner(), "/subscribe resume", { channel: channel.id });
+    expect(textOf(resumed)).toMatch(/Resumed|resumed/);
+    await world().until(() => count(channel, title) === 1, "what waited", 20_000);
+    await harness.restart({});
+  });
+
   /** Announces a vote request in a new channel with a thread that the bot knows. */
   const threaded = async (title: string) => {
     const channel = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: title });

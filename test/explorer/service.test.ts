@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
 import { type Budget, createBudget } from "../../src/explorer/budget.js";
 import { ExplorerError } from "../../src/explorer/errors.js";
@@ -505,6 +505,26 @@ describe("the explorer service", () => {
     expect(news).toEqual(["refused"]);
     pass(HOUR);
     expect(await service.for({ person: "ben" }).price({})).toMatchObject({ stale: true, problem: "refused" });
+  });
+
+  it("notifies once of a refused key also if the explorer had been down before", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    try {
+      const fresh = service.for("background", { maxAgeMs: 0 });
+      const ask = async () => {
+        for (const page of [0, 1]) await problemOf(fresh.parties({ page, size: 100 }));
+        await problemOf(fresh.price({}));
+        vi.setSystemTime(Date.now() + 5 * SECOND);
+      };
+      sandbox.injectFault({ kind: "reset" });
+      for (let times = 0; times < 30; times += 1) await ask();
+      sandbox.clearFaults();
+      sandbox.accept("another-key");
+      for (let times = 0; times < 40; times += 1) await ask();
+      expect(news).toEqual(["down", "back", "refused"]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it.each([
