@@ -142,6 +142,8 @@ export const BOT_FAULTS: Readonly<Record<string, BotFault>> = {
     program: "soak",
     args: ["1", "1"],
     file: "src/storage/redis.ts",
-    changes: [["if (takesNoWrites(error) && client.isOpen)", "if (takesNoWrites(error) && !client.isOpen)"]],
+    changes: [
+      ["if (takesNoWrites(error) && client.isReady)", "if (takesNoWrites(error) && !client.isReady)"],
+    ],
   },
 };
