@@ -32,7 +32,7 @@ import type { State } from "./storage/state.js";
 import { StateError } from "./storage/store.js";
 import { createNotice } from "./util/notice.js";
 import { type Job, repeat } from "./util/repeat.js";
-import { withTimeout } from "./util/timeouts.js";
+import { unlessAborted, withTimeout } from "./util/timeouts.js";
 import { DAY, HOUR, SECOND } from "./util/units.js";
 
 /** Everything that the background work of a network needs. */
@@ -185,14 +185,11 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     });
   };
   const ending = new AbortController();
-  const ended = new Promise<undefined>((resolve) =>
-    ending.signal.addEventListener("abort", () => resolve(undefined), { once: true }),
-  );
   /**
-   * Ends a read of the explorer for the job as soon as the work stops, because it may take minutes. What it still finds is not stored:
-   * the next work has another lease, and a process that stops closes the store.
+   * Ends a job that reads the explorer as soon as the work stops, because it may wait for minutes. If another process has taken over,
+   * it can no longer store anything.
    */
-  const unlessEnded = <Result>(reading: Promise<Result>) => Promise.race([reading, ended]);
+  const unlessEnded = <Result>(reading: Promise<Result>) => unlessAborted(reading, ending.signal);
   const feedJobs = (running: (typeof runningFeeds)[number]) => {
     const { feed, feedModule, pollMs } = running;
     const { name } = feed.definition;
@@ -253,7 +250,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     job(createFarewells(context), UPKEEP_MS, "closing of messages"),
     job(() => unlessEnded(samplePrice(newestOnly, state, now)), SAMPLE_MS, "sample of the price"),
     job(() => unlessEnded(readRounds()), polls.watchPollSeconds * SECOND, "reading of the rounds"),
-    job(fillDirectory, DIRECTORY_MS, "reading of names"),
+    job(() => unlessEnded(fillDirectory()), DIRECTORY_MS, "reading of names"),
     job(janitor.sweep, SWEEP_MS, "sweep of the state"),
     outbox,
   ];

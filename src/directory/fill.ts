@@ -220,7 +220,7 @@ interface FillDeps {
   readonly names: Names;
   readonly explorer: Explorer;
   readonly state: State;
-  /** Ends a run at once. What it has asked for by then may still be read, but nothing is stored. */
+  /** Stops reading before the next page, and stores nothing after that. */
   readonly ended: AbortSignal;
   readonly now?: () => number;
 }
@@ -258,7 +258,7 @@ export function createDirectoryFiller({
     keptAt.set(kind, changedAt);
   };
 
-  const fill = async (): Promise<void> => {
+  return async (): Promise<void> => {
     // The previous lease holder may have just read the lists.
     await load();
     for (const kind of KINDS) {
@@ -290,9 +290,4 @@ export function createDirectoryFiller({
     if (ended.aborted) return;
     for (const kind of KINDS) await storeNames(kind);
   };
-  // A run waits for its turn at the explorer, and a bot that is stopped should not.
-  const end = new Promise<void>((resolve) =>
-    ended.addEventListener("abort", () => resolve(), { once: true }),
-  );
-  return () => Promise.race([fill(), end]);
 }

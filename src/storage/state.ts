@@ -106,14 +106,17 @@ export function createState(
   store: Store,
   { log, keepAside = true, prefix = async () => "" }: StateOptions,
 ): State {
-  /** Names of unreadable documents that are being moved, and of those that stay where they are. */
-  const moving = new Set<string>();
+  /** Names of unreadable documents that stay where they are. */
   const staying = new Set<string>();
   /** Names with the messages that were logged about them. */
   const reported = new Set<string>();
   /** Number of commits with a write, by collection. */
   const commitCounts = new Map<string, number>();
   const heldText = (document: unknown): string => sourceOf(document) ?? toText(document);
+
+  /** Text of the state's version when it was last read. */
+  let versionText: { readonly text: string | undefined } | undefined;
+  const readVersionText = async () => ({ text: await store.get(stateVersion.name, VERSION_ID) });
 
   const setAside = async (collection: string, id: string, text: string, problem: string) => {
     const name = `${collection}/${id}`;
@@ -122,12 +125,10 @@ export function createState(
       if (!reported.has(key)) log.error({ collection, id, problem, ...(err ? { err } : {}) }, message);
       reported.add(key);
     };
-    // The state's version is read below, and may itself be unreadable.
-    if (staying.has(name) || moving.has(name)) return;
-    moving.add(name);
+    if (staying.has(name)) return;
     try {
       // Documents of a newer bot are left in place.
-      if (!keepAside || (await versionOf(state)) > STATE_VERSION) {
+      if (!keepAside || versionIn((await readVersionText()).text) > STATE_VERSION) {
         staying.add(name);
         return report("A document of the state cannot be read; it stays where it is");
       }
@@ -140,14 +141,8 @@ export function createState(
       if (isMoved) report("A document of the state cannot be read; it was set aside");
     } catch (err) {
       report("An unreadable document could not be set aside", err);
-    } finally {
-      moving.delete(name);
     }
   };
-
-  /** Text of the state's version when it was last read. */
-  let versionText: { readonly text: string | undefined } | undefined;
-  const readVersionText = async () => ({ text: await store.get(stateVersion.name, VERSION_ID) });
   /** Commits to a state of a version that this bot can read. @throws {StateError} */
   const commitToVersion = async (writes: readonly Write[]): Promise<boolean> => {
     for (;;) {

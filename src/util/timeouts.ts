@@ -34,6 +34,20 @@ export async function withTimeout<T, Late>(
 }
 
 /**
+ * Resolves with the work's result, or with `undefined` as soon as the signal is aborted. The work continues, and its later result or
+ * failure is ignored. It leaves nothing behind on the signal, unlike a race with one promise that all calls share.
+ */
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const leave = () => resolve(undefined);
+    setMaxListeners(0, signal);
+    signal.addEventListener("abort", leave, { once: true });
+    if (signal.aborted) leave();
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
+  });
+}
+
+/**
  * Runs work with a signal that aborts after a time in ms, or together with another signal if there is one. The time may be
  * infinite. It does not use AbortSignal.any, which has only a weak reference to a timeout's signal. In Node 20, the garbage
  * collector then removes the timer, and the work never ends.

@@ -209,7 +209,7 @@ describe("openUndocumentedSlice", () => {
     expect(data).toMatchObject({ page: 3, pages: 3, reachable: 30 });
   });
 
-  it("has an empty page where rows of a request could not be read, and goes on after it", async () => {
+  it("has an empty page where rows of a request could not be read, and further pages after it", async () => {
     // Of the first hundred, twelve could not be read.
     const load = async ({ page: number }: { page: number }) =>
       reading(
@@ -227,19 +227,22 @@ describe("openUndocumentedSlice", () => {
     expect(await shownOn(16)).toEqual([15, 10, 140]);
   });
 
-  it.each([0, 1])("goes on after request %s although no row of it could be read", async (broken) => {
-    const load = async ({ page: number }: { page: number }) =>
-      reading(
-        number === broken
-          ? page([], { totalElements: 300, sent: 100, unreadable: 100, last: false })
-          : page(numbers(number * 100, 100), { totalElements: 300, last: number === 2 }),
-      );
-    for (const wanted of [1, 10, 11, 20, 21, 30]) {
-      const { data } = await openSlice(load, wanted);
-      expect([data.page, data.pages, data.total]).toEqual([wanted, 30, 300]);
-      expect(data.rows).toHaveLength(Math.floor((wanted - 1) / 10) === broken ? 0 : 10);
-    }
-  });
+  it.each([0, 1])(
+    "has further pages after request %s although none of its rows could be read",
+    async (broken) => {
+      const load = async ({ page: number }: { page: number }) =>
+        reading(
+          number === broken
+            ? page([], { totalElements: 300, sent: 100, unreadable: 100, last: false })
+            : page(numbers(number * 100, 100), { totalElements: 300, last: number === 2 }),
+        );
+      for (const wanted of [1, 10, 11, 20, 21, 30]) {
+        const { data } = await openSlice(load, wanted);
+        expect([data.page, data.pages, data.total]).toEqual([wanted, 30, 300]);
+        expect(data.rows).toHaveLength(Math.floor((wanted - 1) / 10) === broken ? 0 : 10);
+      }
+    },
+  );
 
   it("reaches later requests of a list without a total although rows of the first could not be read", async () => {
     const load = async ({ page: number }: { page: number }) =>

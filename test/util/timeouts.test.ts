@@ -1,10 +1,11 @@
+import { getEventListeners } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
 import { ExplorerError } from "../../src/explorer/errors.js";
 import { createHttp } from "../../src/explorer/http.js";
-import { withDeadline, withTimeout } from "../../src/util/timeouts.js";
+import { unlessAborted, withDeadline, withTimeout } from "../../src/util/timeouts.js";
 
 it.each([
   ["never answered", () => {}],
@@ -52,6 +53,29 @@ it("does not abort work without a deadline", async () => {
   expect(await first).toBe(false);
   const later = new Promise<string>((resolve) => setTimeout(resolve, 20, "in time"));
   expect(await withTimeout(later, Number.POSITIVE_INFINITY, () => "late")).toBe("in time");
+});
+
+it("does not wait for work after its signal is aborted, and leaves no listener behind", async () => {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const count = () => getEventListeners(signal, "abort").length;
+  expect(await unlessAborted(Promise.resolve("done"), signal)).toBe("done");
+  await expect(unlessAborted(Promise.reject(new Error("failed")), signal)).rejects.toThrow("failed");
+  await new Promise(setImmediate);
+  expect(count()).toBe(0);
+  const hanging = new Promise<string>(() => {});
+  let fail = (_: Error) => {};
+  const failing = new Promise<string>((_, reject) => {
+    fail = reject;
+  });
+  const both = Promise.all([unlessAborted(hanging, signal), unlessAborted(failing, signal)]);
+  expect(count()).toBe(2);
+  stopping.abort();
+  expect(await both).toEqual([undefined, undefined]);
+  expect(await unlessAborted(hanging, signal)).toBeUndefined();
+  // A later failure has no effect.
+  fail(new Error("too late"));
+  await new Promise(setImmediate);
 });
 
 it("causes no listener leak warning if many calls share one signal", async () => {

@@ -32,9 +32,8 @@ export function createClosings({
         if (known.phase !== "open" || isThere) continue;
         const status = known.missedReads + 1 < MISSED_READS ? null : await confirmedEnd(known);
         const nextRequest = afterMissing(known, status, now());
-        const { reopenedAt: correctedAt } = known;
         if (nextRequest.phase === "closed")
-          events.push({ kind: "closed", key, status, ...(correctedAt === undefined ? {} : { correctedAt }) });
+          events.push({ kind: "closed", key, status, correctedAt: known.reopenedAt });
         if (nextRequest.phase === "closed" || nextRequest.missedReads !== known.missedReads)
           learntRequests.set(key, nextRequest);
       }

@@ -211,13 +211,7 @@ export function createGovernanceWatch({
           to: nextRequest.terms,
         });
       const { status, reopenedAt } = nextRequest;
-      if (closed)
-        events.push({
-          kind: "closed",
-          key,
-          status,
-          ...(reopenedAt === undefined ? {} : { correctedAt: reopenedAt }),
-        });
+      if (closed) events.push({ kind: "closed", key, status, correctedAt: reopenedAt });
       else if (knownRequest.endUnconfirmed && !nextRequest.endUnconfirmed && nextRequest.phase === "closed")
         // It was announced that the outcome is unknown.
         events.push({ kind: "closed", key, status, correctedAt: now() });

@@ -196,7 +196,7 @@ export function judgeTraffic(
  * True if a validator that the explorer had stopped listing is listed again with a new report. A poll reads only the first pages,
  * so the list of all validators counts as well.
  * @param goneAt time when it was no longer listed, epoch ms
- * @param isSeen true if the poll has read it
+ * @param isSeen true if the poll has read a report after `goneAt`
  * @param lastReport its last report in the list of all validators, which may be half an hour old; `undefined` if it is not there
  */
 export const isListedAgain = (

@@ -104,7 +104,7 @@ describe("the end of a vote request", () => {
     await harness.start();
     await until(request, /Opened and ended while I wasn't watching/);
     await until(request, /Rejected/, outcomes);
-    // A wrong outcome is corrected, whoever was told.
+    // The corrected outcome goes to both channels.
     request.status = "Accepted";
     await pass(90 * MINUTE);
     await until(request, /Corrected outcome: .*Accepted/, outcomes);
