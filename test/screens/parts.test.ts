@@ -1,5 +1,8 @@
 import { expect, it } from "vitest";
+import { validatorDetail } from "../../src/explorer/schema/validators.js";
 import { seenWords } from "../../src/screens/parts.js";
+import { contactLines } from "../../src/screens/validator.js";
+import { join } from "../../src/text/markdown.js";
 import { HOUR, MINUTE } from "../../src/util/units.js";
 
 const NOW = Date.UTC(2026, 10, 23, 12);
@@ -12,4 +15,16 @@ it.each([
   ["never, as unknown", null, "last report unknown"],
 ])("shows a report %s", (_, at, words) => {
   expect(seenWords(at, NOW).toString()).toBe(words);
+});
+
+it("all links of a validator fit into a field, and a long one is text", () => {
+  const long = `https://x.example/${"a".repeat(2_000)}`;
+  const usual = `https://x.example/${"a".repeat(150)}`;
+  const fieldOf = (url: string) => {
+    const links = { website: url, discord: url, twitter: url, github: url, telegram: url };
+    return join(contactLines(validatorDetail.parse(links)), " · ").toString();
+  };
+  expect(fieldOf(usual).match(/\]\(https:/g)).toHaveLength(5);
+  expect(fieldOf(long)).not.toContain("](");
+  for (const url of [usual, long]) expect(fieldOf(url).length).toBeLessThanOrEqual(1_024);
 });
