@@ -90,7 +90,7 @@ export function startBotProcess(
     child,
     exited,
     output: () => output,
-    ready: (ms = 15_000) =>
+    ready: (ms = 60_000) =>
       new Promise((resolve, reject) => {
         const finish = (error?: Error) => {
           clearTimeout(timer);

@@ -87,7 +87,7 @@ describe("a failed delivery", () => {
       deny: String(PERMISSION.sendMessages),
     });
     const missed = open();
-    await expect.poll(list, { timeout: 10_000 }).toMatch(/paused.*can't post there/);
+    await expect.poll(list).toMatch(/paused.*can't post there/);
     const openedMeanwhile = open();
     await world().until(() => count(healthy, openedMeanwhile) === 1, "the healthy channel", 15_000);
     const resume = () => harness.discord.driver.ask(owner(), "/subscribe resume", { channel: channel.id });
@@ -106,7 +106,7 @@ describe("a failed delivery", () => {
     const channel = await subscribed();
     world().channels.delete(channel.id);
     open();
-    await expect.poll(list, { timeout: 10_000 }).not.toContain(channel.id);
+    await expect.poll(list).not.toContain(channel.id);
   });
 
   it("waits if the channel of a variable does not exist, and the log names the variable", async () => {
@@ -116,7 +116,7 @@ describe("a failed delivery", () => {
     const title = open();
     const isLogged = () =>
       /"variable":"GOVERNANCE_CHANNEL_ID","msg":"Discord knows no channel/.test(harness.bot().output());
-    await expect.poll(isLogged, { timeout: 15_000 }).toBe(true);
+    await expect.poll(isLogged).toBe(true);
     world().channels.set(channel.id, channel);
     const { driver } = harness.discord;
     const resumed = await driver.ask(owner(), "/subscribe resume", { channel: channel.id });
@@ -240,7 +240,7 @@ describe("a failed delivery", () => {
     open();
     const listed = async () =>
       textOf(await harness.discord.driver.ask({ user: olga, channel }, "/subscribe list"));
-    await expect.poll(listed, { timeout: 10_000 }).toMatch(/paused.*no longer in the server/);
+    await expect.poll(listed).toMatch(/paused.*no longer in the server/);
     // Invited again, it keeps the subscription, however long ago it left, and a new setting ends the pause.
     other.members.set(world().bot.id, []);
     harness.pass(31 * 24 * 3_600_000);

@@ -56,9 +56,7 @@ describeWithRedis("two processes on one Redis", () => {
     expect(count("First")).toBe(1);
   });
 
-  it("a process that was frozen does not repeat an announcement when it resumes", {
-    timeout: 60_000,
-  }, async () => {
+  it("a process that was frozen does not repeat an announcement when it resumes", {}, async () => {
     const { leader, other } = split();
     leader.child.kill("SIGSTOP");
     explorer.ledger.openVoteRequest({ title: "Meanwhile" });
@@ -85,7 +83,7 @@ describeWithRedis("two processes on one Redis", () => {
     expect(failing.content).toContain("I can't reach my storage");
     await redis.start();
     await expect
-      .poll(async () => textOf(await discord.driver.ask(owner, "/subscribe list")), { timeout: 10_000 })
+      .poll(async () => textOf(await discord.driver.ask(owner, "/subscribe list")))
       .toContain(discord.channels.general.id);
     explorer.ledger.openVoteRequest({ title: "Again" });
     await discord.world.until(() => count("Again") === 1, "the announcement", 15_000);

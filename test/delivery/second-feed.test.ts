@@ -145,9 +145,7 @@ describe("a feed defined outside src/", () => {
     sea(reef, { place: "Bay", height: 4, reading: 2, over: true }, gulf);
     await until(plain, /High tide at Gulf/);
     // The messages of removed subscriptions are closed in the background.
-    await expect
-      .poll(async () => (await copiedState()).collections.farewells ?? {}, { timeout: 20_000 })
-      .toEqual({});
+    await expect.poll(async () => (await copiedState()).collections.farewells ?? {}).toEqual({});
     await bot.stop();
 
     const stored = await copiedState();

@@ -45,7 +45,7 @@ describe("a bot whose networks change", () => {
       const isServed = await driver()
         .ask(owner(), "/price", explorer === second ? { network: "test" } : {})
         .then(({ embeds }) => embeds.length > 0);
-      if (isServed) await expect.poll(polls(explorer), { timeout: 10_000 }).toBeGreaterThan(before + 2);
+      if (isServed) await expect.poll(polls(explorer)).toBeGreaterThan(before + 2);
     }
   };
   const both = { NETWORKS: "main,test" };

@@ -42,7 +42,7 @@ describe("a bot with an HTTP_PORT", () => {
       () => told().some((text) => text.includes("the commands are not registered")),
       "a notice",
     );
-    await expect.poll(get, { timeout: 20_000 }).toBe("ready\n");
+    await expect.poll(get).toBe("ready\n");
     await world.until(() => told().some((text) => text.includes("Over: “The commands")), "its end", 20_000);
     expect(told()).toHaveLength(1);
     expect(harness.bot().output()).toMatch(/retrying until they are[\s\S]*The commands are registered/);
@@ -111,15 +111,15 @@ describe("a bot with an HTTP_PORT", () => {
       path === "/v1/governance/vote-requests" && typeof answer === "object" && answer && "content" in answer
         ? { ...answer, content: [["no", "object"]] }
         : answer;
-    await expect.poll(failed, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(failed).toBeGreaterThan(0);
     harness.explorer.mood = undefined;
     const before = await failed();
     harness.explorer.injectFault({ kind: "status", status: 500 });
-    await expect.poll(failed, { timeout: 10_000 }).toBeGreaterThan(before + 1);
+    await expect.poll(failed).toBeGreaterThan(before + 1);
     // Without a gateway connection, the bot is not ready.
     gateway.refuse = true;
     gateway.drop();
-    await expect.poll(async () => (await get("/readyz")).status, { timeout: 10_000 }).toBe(503);
+    await expect.poll(async () => (await get("/readyz")).status).toBe(503);
     expect((await get("/readyz")).text).toContain("0 of 1 shards");
     expect((await get("/livez")).status).toBe(200);
   });

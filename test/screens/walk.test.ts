@@ -109,7 +109,7 @@ describe("a person who follows every link from every command", () => {
   let harness: Harness;
   afterEach(() => harness.close());
 
-  it.each(Object.entries(MOODS))("finds only valid screens, %s", { timeout: 60_000 }, async (name, mood) => {
+  it.each(Object.entries(MOODS))("finds only valid screens, %s", async (name, mood) => {
     harness = await startHarness({ explorer: { size: SIZE, ...(mood ? { mood } : {}) } });
     const { discord, explorer } = harness;
     const { world, driver, channels } = discord;

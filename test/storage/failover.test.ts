@@ -35,21 +35,21 @@ describeWithRedis("a failover of Redis", () => {
       (discord.world.messages.get(discord.channels.governance.id) ?? []).filter(({ content }) =>
         content.includes(title),
       ).length;
-    await expect.poll(readyz, { timeout: 20_000 }).toBe("ready\n");
+    await expect.poll(readyz).toBe("ready\n");
     const pollCount = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
-    await expect.poll(pollCount, { timeout: 20_000 }).toBeGreaterThan(2);
+    await expect.poll(pollCount).toBeGreaterThan(2);
     explorer.ledger.openVoteRequest({ title: "Before the failover" });
-    await expect.poll(() => announced("Before the failover"), { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => announced("Before the failover")).toBe(1);
 
     await next.replicate(old);
     await next.promote();
     await old.replicate(next);
-    await expect.poll(readyz, { timeout: 20_000 }).toContain("the state can't be written");
+    await expect.poll(readyz).toContain("the state can't be written");
     explorer.ledger.openVoteRequest({ title: "During the failover" });
 
     address.leadTo(next);
-    await expect.poll(readyz, { timeout: 20_000 }).toBe("ready\n");
-    await expect.poll(() => announced("During the failover"), { timeout: 20_000 }).toBe(1);
+    await expect.poll(readyz).toBe("ready\n");
+    await expect.poll(() => announced("During the failover")).toBe(1);
     expect(announced("Before the failover")).toBe(1);
     const log = harness.bot().output();
     expect(log.match(/leads to a replica/g)).toHaveLength(2);
@@ -72,7 +72,7 @@ describeWithRedis("a failover of Redis", () => {
     const write = () =>
       withTimeout(redis.client.set("crier:written", "1"), 1_000, () => "late").catch(() => "refused");
     await expect.poll(write, { timeout: 40_000 }).toBe("OK");
-    await expect.poll(() => redis.usable(), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => redis.usable()).toBe(true);
     old.thaw();
   });
 });

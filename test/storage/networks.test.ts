@@ -85,7 +85,7 @@ describeWithRedis("the networks of a state in Redis", () => {
       () => redis.close(),
       () => server.close(),
     );
-    await expect.poll(() => redis.usable(), { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => redis.usable()).toBe(true);
     return createRedisStore(redis.client);
   });
 });

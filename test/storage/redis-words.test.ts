@@ -81,7 +81,7 @@ describeWithRedis("a Redis without a password", () => {
 
   it("is not used with one, and says so", async () => {
     const redis = connectRedis(server.url.replace("//", "//:any@"), { info() {}, warn() {} });
-    await expect.poll(() => redis.problem(), { timeout: 5_000 }).toMatch(/Redis has no password/);
+    await expect.poll(() => redis.problem()).toMatch(/Redis has no password/);
     await redis.close();
   });
 
@@ -120,7 +120,7 @@ describeWithRedis("a Redis that refuses", () => {
     const warnings: unknown[] = [];
     const log = { info() {}, warn: (context: object) => void warnings.push(context) };
     const redis = connectRedis(server.url.replace("//", `//${login}`), log);
-    await expect.poll(() => redis.problem(), { timeout: 5_000 }).toMatch(words);
+    await expect.poll(() => redis.problem()).toMatch(words);
     expect(redis.usable()).toBe(false);
     expect(warnings).toHaveLength(1);
     expect(JSON.stringify(warnings)).not.toMatch(/wrong|pw@/);
@@ -129,7 +129,7 @@ describeWithRedis("a Redis that refuses", () => {
 
   it("is used with the right password", async () => {
     const redis = connectRedis(server.url.replace("//", "//:right@"), { info() {}, warn() {} });
-    await expect.poll(() => redis.usable(), { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => redis.usable()).toBe(true);
     await redis.tried();
     expect([redis.usable(), redis.problem()]).toEqual([true, undefined]);
     await redis.close();

@@ -12,11 +12,11 @@ beforeAll(async () => {
 });
 afterAll(() => place.close());
 
-it("pictures in the documents are up to date", { timeout: 60_000 }, async () => {
+it("pictures in the documents are up to date", async () => {
   const { driver, people, channels } = place.discord;
   const ana = { user: people.ana, channel: channels.general };
   const offered = () => driver.complete(ana, "/validator show", "validator", { validator: "quartz" });
-  await expect.poll(async () => (await offered())[0]?.name, { timeout: 20_000 }).toMatch(/quartz/i);
+  await expect.poll(async () => (await offered())[0]?.name).toMatch(/quartz/i);
   const validator = String((await offered())[0]?.value);
   const shown = {
     answer: structureOf(await driver.ask(ana, "/validator show", { validator })),

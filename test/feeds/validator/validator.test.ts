@@ -219,7 +219,7 @@ describe("a validator that a channel watches", () => {
     expect(told()).toHaveLength(before);
   });
 
-  it("is not reported while snoozed, and reported again afterwards", { timeout: 60_000 }, async () => {
+  it("is not reported while snoozed, and reported again afterwards", async () => {
     // Without them, the silences of seven hours above might look like the validator's rhythm.
     for (let reports = 0; reports < MAX_GAPS; reports += 1) {
       pass(12 * MINUTE);
@@ -243,9 +243,7 @@ describe("a validator that a channel watches", () => {
     await until(/Seen again/, before);
   });
 
-  it("is reported if its traffic is low, and a day after its version fell behind, without a ping", {
-    timeout: 60_000,
-  }, async () => {
+  it("is reported if its traffic is low, and a day after its version fell behind, without a ping", {}, async () => {
     const before = told().length;
     await ask("/subscribe edit", { channel: channel.id, traffic: true });
     watched.trafficUsed = watched.trafficBought * 0.85;
@@ -264,9 +262,7 @@ describe("a validator that a channel watches", () => {
     expect(told()).toHaveLength(before + 2);
   });
 
-  it("has its alert closed when it is no longer watched, and gets a new alert for a new subscription", {
-    timeout: 60_000,
-  }, async () => {
+  it("has its alert closed when it is no longer watched, and gets a new alert for a new subscription", {}, async () => {
     const before = told().length;
     quiet.add(watched);
     pass(50 * MINUTE);
@@ -286,9 +282,7 @@ describe("a validator that a channel watches", () => {
     await until(/Seen again/, before);
   });
 
-  it("has its alert marked as closed when the channel's only subscription is removed", {
-    timeout: 60_000,
-  }, async () => {
+  it("has its alert marked as closed when the channel's only subscription is removed", {}, async () => {
     const before = told().length;
     quiet.add(watched);
     pass(50 * MINUTE);
@@ -303,9 +297,7 @@ describe("a validator that a channel watches", () => {
     expect(card.content).toContain("Closed: no longer watched");
   });
 
-  it("is told in one message, without a ping, if it's back before Discord takes the alert", {
-    timeout: 60_000,
-  }, async () => {
+  it("is told in one message, without a ping, if it's back before Discord takes the alert", {}, async () => {
     const before = told().length;
     const path = new RegExp(`/channels/${channel.id}/messages$`);
     const outage = { method: "POST", path, times: 1_000, error: new DiscordError(500, 0, "Down") };
