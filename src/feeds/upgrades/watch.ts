@@ -20,12 +20,12 @@ import type { UpgradeEvent } from "./events.js";
 /** Time after its end at which an upgrade or a standstill is forgotten, in ms. */
 const KEPT_MS = 30 * DAY;
 
-/** Id of the time when the first decisions were known completely. */
-const VOTES = `${UPGRADES_FEED}-votes`;
 /** Maximum number of details that a poll reads. */
 const MAX_DETAILS = 5;
 /** Time after which a detail without an action is read again, in ms. */
-const RETRY_MS = HOUR;
+const REREAD_MS = HOUR;
+/** Time after which a detail is read again if the explorer did not answer, in ms. Until then, others have their turn. */
+const RETRY_MS = 2 * MINUTE;
 
 type Endable = { readonly endedAt?: number };
 
@@ -71,11 +71,17 @@ interface UpgradesWatchDeps extends Pick<FeedDeps, "state" | "names" | "now"> {
 const isRevoked = ({ phase, status, endUnconfirmed }: TrackedVoteRequest): boolean =>
   phase === "open" || (!endUnconfirmed && !isAccepted(status) && statusGroup(status) !== "other");
 
+/** True if the bot has seen a vote request end, or its outcome change, after that time. */
+const hasEndedSince = (
+  { openUntil, closedAt = 0, restatedAt = 0 }: TrackedVoteRequest,
+  at: number,
+): boolean => restatedAt > at || (openUntil !== undefined && closedAt > at);
+
 /** Creates the poll that compares the accepted schedule and the rounds with what was announced. */
 export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWatchDeps) {
   const readTimes = state.open(progress);
-  /** When the details of vote requests were last read, epoch ms. */
-  const triedAt = new Map<string, number>();
+  /** When the details of vote requests may be read again, epoch ms. */
+  const rereadAt = new Map<string, number>();
 
   /** True for a vote request that may be about an upgrade, but whose action is not known. */
   const isUnexamined = ({ id }: Candidate): boolean => {
@@ -88,16 +94,19 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
    * known schedule comes first, at each poll until it is read.
    */
   const examine = async (candidates: readonly Candidate[], decidedBy: string | undefined) => {
-    const isDue = ({ id }: Candidate) => id === decidedBy || ageOf(triedAt.get(id) ?? 0, now()) >= RETRY_MS;
+    const isDue = ({ id }: Candidate) => id === decidedBy || now() >= (rereadAt.get(id) ?? 0);
     const rank = ({ id, openedAt }: Candidate) =>
       id === decidedBy ? Number.POSITIVE_INFINITY : (openedAt ?? 0);
     const unexamined = candidates
       .filter((each) => isDue(each) && isUnexamined(each))
       .toSorted((a, b) => rank(b) - rank(a));
     for (const { id } of unexamined.slice(0, MAX_DETAILS)) {
-      triedAt.set(id, now());
-      const detail = await ifAnswered(readDetail(explorer, { contractId: null, trackingCid: id }));
-      if (detail) names.learn(id, actionIn(detail));
+      rereadAt.set(id, now() + RETRY_MS);
+      const answer = await ifAnswered(
+        readDetail(explorer, { contractId: null, trackingCid: id }).then((detail) => ({ detail })),
+      );
+      if (answer) rereadAt.set(id, now() + REREAD_MS);
+      if (answer?.detail) names.learn(id, actionIn(answer.detail));
     }
   };
 
@@ -138,7 +147,7 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
     if ((await subscribers.subscriptions()).length === 0) {
       const subjects = [...knownUpgrades.keys(), ...knownStandstills.keys()];
       if (firstRead || subjects.length > 0)
-        yield { writes: [readTimes.delete(UPGRADES_FEED), readTimes.delete(VOTES)], ended: subjects };
+        yield { writes: [readTimes.delete(UPGRADES_FEED)], ended: subjects };
       return "done";
     }
     const tracked = await state.open(trackedVoteRequests).list();
@@ -146,25 +155,25 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
     const openUpgrade = openOf(knownUpgrades);
     await examine(candidates, openUpgrade?.[1].decidedBy);
     const isBaseline = firstRead === undefined;
-    // An upgrade that was accepted before the first reading is no news, however long it takes to read the details.
-    const isVoteBaseline = isBaseline || (await readTimes.get(VOTES)) === undefined;
     const votesRead = await readTimes.get(GOVERNANCE);
-    const isExamined =
-      votesRead !== undefined &&
-      candidates.every(
-        (each) => each.acceptedFor === undefined || triedAt.has(each.id) || !isUnexamined(each),
-      );
-    const rounds = await readRounds(state, now());
     const decision = decisionAfter(openUpgrade?.[1], [...tracked.values()], candidates);
+    // An upgrade that was accepted before the first reading is no news, however long it takes to read the details.
+    const isNews = [...tracked.values()].some(
+      (each) =>
+        firstRead !== undefined &&
+        [decision?.by, openUpgrade?.[1].decidedBy].includes(each.identity) &&
+        (hasEndedSince(each, firstRead.completeAt) || isRevoked(each)),
+    );
+    const rounds = await readRounds(state, now());
     const schedule = isWaiting(votesRead?.completeAt)
       ? NOTHING_NEW
-      : judgeUpgrade(knownUpgrades, { decision, rounds, isBaseline: isVoteBaseline, now: now() });
+      : judgeUpgrade(knownUpgrades, { decision, rounds, isBaseline: !isNews, now: now() });
     const standing = judgeStandstill(openOf(knownStandstills), rounds, isBaseline);
     // The rounds after an upgrade are told once.
     const isTold = schedule.events.some(({ kind }) => kind === "advancing");
     const isSchedule = ({ kind }: UpgradeEvent) => ["scheduled", "moved", "cancelled"].includes(kind);
     const events = [
-      ...schedule.events.filter((each) => !(isVoteBaseline && isSchedule(each))),
+      ...schedule.events.filter((each) => isNews || !isSchedule(each)),
       ...standing.events.filter(({ kind }) => !(isTold && kind === "moving")),
     ];
     const ended = [...oldOf(knownUpgrades, now()), ...oldOf(knownStandstills, now())];
@@ -172,7 +181,6 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
       ...[...schedule.changed].map(([subject, upgrade]) => state.open(upgrades).put(subject, upgrade)),
       ...[...standing.changed].map(([subject, each]) => state.open(standstills).put(subject, each)),
       isBaseline && readTimes.put(UPGRADES_FEED, { completeAt: now() }),
-      isVoteBaseline && isExamined && readTimes.put(VOTES, { completeAt: now() }),
     ]);
     if (writes.length + ended.length > 0)
       yield { events, writes, changed: [...schedule.changed.keys(), ...standing.changed.keys()], ended };

@@ -275,3 +275,44 @@ it("does not announce upgrades that were accepted before the bot's first start, 
   expect(told()).toEqual(["🛠️ Network upgrade moved"]);
   await harness.close();
 });
+
+it("reads details again that could not be read, and announces only what was decided since the first reading", async () => {
+  const harness = await makeStack({
+    explorer: { lively: false, size: { ...SMALL, voteRequests: 0 } },
+    jobsPerSecond: 5,
+    env: () => ({
+      WATCH_POLL_SECONDS: "1",
+      GOVERNANCE_POLL_SECONDS: "1",
+      EXPLORER_REQUESTS_PER_MINUTE: "100000",
+    }),
+  });
+  const { world, guild, driver, people, channels } = harness.discord;
+  const { ledger, requests } = harness.explorer;
+  ledger.decideVoteRequest(ledger.openVoteRequest({ motion: "upgrade", effectiveInMs: null }), "Accepted");
+  const channel = world.addChannel({ type: 0, guild_id: guild.id, name: "upgrades" });
+  const told = () => world.read(channel).map(({ content }) => content.replace(/:.*/, ""));
+  const ask = (command: string, given: Record<string, string> = {}) =>
+    driver.ask({ user: people.owner, channel: channels.general }, command, given);
+  const isKnown = async () => textOf(await ask("/subscribe list")).includes("Next upgrade");
+  const tries = () => requests.filter(({ path }) => path.endsWith("/details")).length;
+  const untilTried = async () => {
+    const before = tries();
+    await expect.poll(tries).toBeGreaterThan(before);
+  };
+  harness.explorer.injectFault({ kind: "body", body: "{}", type: "application/json" }, { path: /details$/ });
+  await harness.start();
+  await ask("/subscribe upgrades", { channel: channel.id });
+  await untilTried();
+  harness.explorer.clearFaults();
+  await harness.pass(2 * MINUTE);
+  await expect.poll(isKnown).toBe(true);
+  expect(told()).toEqual([]);
+  harness.explorer.injectFault({ kind: "body", body: "{}", type: "application/json" }, { path: /details$/ });
+  const request = ledger.openVoteRequest({ motion: "upgrade", effectiveInMs: null });
+  await untilTried();
+  ledger.decideVoteRequest(request, "Accepted");
+  harness.explorer.clearFaults();
+  await harness.pass(2 * MINUTE);
+  await expect.poll(told).toEqual(["🛠️ Network upgrade moved"]);
+  await harness.close();
+});
