@@ -9,8 +9,8 @@ export default defineConfig({
     globalSetup: ["test/temporary.ts"],
     setupFiles: ["test/failed-tests.ts"],
     // Long, for a busy machine: vitest gives a test five seconds, and a condition one.
-    testTimeout: 180_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
     // The tests wait for the bot more than they compute: eight workers use two cores to about 80 %. A bot that is stalled for
     // longer than 2.5 s drops an interaction.

@@ -9,10 +9,10 @@ function describeWith(
   program: string,
   name: string,
   tests: () => void,
-  { from = program, ...options }: { readonly from?: string; readonly timeout?: number } = {},
+  from = program,
 ): void {
   if (there || process.env.CI === "true") {
-    describe(name, options, tests);
+    describe(name, tests);
     return;
   }
   console.warn(`Skipped: "${name}" needs ${program}. Install it with: apt-get install ${from}`);
@@ -23,11 +23,10 @@ export const describeWithRedis = (name: string, tests: () => void): void =>
   describeWith(redisInstalled(), "redis-server", name, tests);
 
 export const describeWithChromium = (name: string, tests: () => void): void =>
-  // A browser that shares two cores with seven other test files is up to ten times slower than one that runs alone.
-  describeWith(chromiumPath !== undefined, "chromium", name, tests, { timeout: 120_000 });
+  describeWith(chromiumPath !== undefined, "chromium", name, tests);
 
 const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
 
 /** `describe` for tests that imitate a full disk. They use prlimit to limit the file size of a running process. */
 export const describeWithLimits = (name: string, tests: () => void): void =>
-  describeWith(hasPrlimit, "prlimit", name, tests, { from: "util-linux" });
+  describeWith(hasPrlimit, "prlimit", name, tests, "util-linux");

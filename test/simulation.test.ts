@@ -15,9 +15,7 @@ async function simulate(...given: string[]): Promise<string> {
   return stdout;
 }
 
-it("sends every announcement correctly during thirty hours of faults, kills and silences on two networks", {
-  timeout: 120_000,
-}, async () => {
+it("sends every announcement correctly during thirty hours of faults, kills and silences on two networks", async () => {
   const said = await simulate("--days", "1.3", "--seed", "18", "--networks", "2");
   expect(said).toContain("Nothing was told wrongly.");
   expect(said).toContain('"test:requests"');

@@ -7,7 +7,6 @@ const CHANNELS = Number(process.env.PACE_CHANNELS ?? 150);
 // Retried, because on a busy machine requests arrive in bunches and the result means nothing.
 it(`announces to ${CHANNELS} channels just under Discord's rate limit, without delaying a small server or commands`, {
   retry: 2,
-  timeout: 180_000,
 }, async () => {
   const harness = await startHarness({
     env: () => ({ GOVERNANCE_POLL_SECONDS: "1", SUBSCRIPTIONS_PER_SERVER: "10000" }),

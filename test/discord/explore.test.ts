@@ -350,7 +350,7 @@ describe("the price chart", () => {
   });
   afterAll(() => harness.close());
 
-  it("appears once there are samples, with the time when watching began", { timeout: 40_000 }, async () => {
+  it("appears once there are samples, with the time when watching began", async () => {
     const { driver, people, channels, world } = harness.discord;
     const place = { user: people.ana, channel: channels.general };
     const first = await driver.ask(place, "/price");

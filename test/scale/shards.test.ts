@@ -78,9 +78,7 @@ describeWithRedis("a bot with sixteen shards in four processes", () => {
     await Promise.all([redis.close(), explorer.close(), discord.close()]);
   });
 
-  it("announces everything once if a process is killed, and only its commands go unanswered", {
-    timeout: 90_000,
-  }, async () => {
+  it("announces everything once if a process is killed, and only its commands go unanswered", async () => {
     const { world } = discord;
     const told = channels.slice(0, SHARDS);
     const everywhere = (title: string) => told.every((channel) => count(channel, title) === 1);
@@ -108,9 +106,7 @@ describeWithRedis("a bot with sixteen shards in four processes", () => {
     expect(world.refusals).toEqual([]);
   });
 
-  it("answers all commands while its processes are replaced one by one", {
-    timeout: 120_000,
-  }, async () => {
+  it("answers all commands while its processes are replaced one by one", async () => {
     const { world } = discord;
     for (const [at, part] of PARTS.entries()) {
       const next = startBotProcess(environment(part));

@@ -141,9 +141,7 @@ describe("a server's calendar", () => {
     await until(() => completed.status === STATUS.completed, "the completed event");
   });
 
-  it("creates each event only once despite interruptions, and does not recreate a deleted event", {
-    timeout: 40_000,
-  }, async () => {
+  it("creates each event only once despite interruptions, and does not recreate a deleted event", async () => {
     harness.discord.trap({
       method: "POST",
       path: /scheduled-events$/,
