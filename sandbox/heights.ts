@@ -55,7 +55,6 @@ export async function measureHeights(browser: Browser, url: string, { discord }:
   await world.until(
     () => world.read(channels.general).find(({ content }) => content.includes("digest")),
     "the digest",
-    20_000,
   );
   await last()
     .getByText(/digest/)

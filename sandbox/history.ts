@@ -75,11 +75,10 @@ export async function livePast(place: Stack): Promise<void> {
     world.until(
       () => world.read(channel).find(({ notified }) => pattern.test(notified)),
       `${pattern} in #${channel.name}`,
-      20_000,
     );
   const { governance, general } = channels;
   // The first read is the baseline and announces nothing.
-  await world.until(() => reads() >= 3, "the first reading of the vote requests", 20_000);
+  await world.until(() => reads() >= 3, "the first reading of the vote requests");
   const first = ledger.openVoteRequest({ motion: "dsoConfig", lastsMs: 30 * HOUR, effectiveInMs: null });
   await told(governance, /New vote request/);
   place.pass(20 * HOUR);

@@ -76,9 +76,9 @@ export async function alertOps({ explorer, discord, pass }: Stack): Promise<Mess
     for (const each of validators)
       if (minutes < 45 || each !== watched) explorer.ledger.setValidatorActive(each, true);
     const before = reads();
-    await world.until(() => reads() > before + 1, "the validators' reports", 20_000);
+    await world.until(() => reads() > before + 1, "the validators' reports");
   }
-  return world.until(() => world.read(ops).at(-1), "the alert", 20_000);
+  return world.until(() => world.read(ops).at(-1), "the alert");
 }
 
 /** Opens a vote request for the picture, casts six votes, and waits until the announcement shows them. */
@@ -86,16 +86,15 @@ export async function announce({ explorer, discord, pass }: Stack): Promise<Mess
   const { world, channels } = discord;
   // The first read is the baseline and announces nothing.
   const reads = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
-  await world.until(() => reads() >= 4, "the first read of the vote requests", 20_000);
+  await world.until(() => reads() >= 4, "the first read of the vote requests");
   const request = explorer.ledger.openVoteRequest({ motion: "dsoConfig", effectiveInMs: null });
   const announced = () => world.read(channels.governance).at(-1);
-  await world.until(announced, "the announcement", 20_000);
+  await world.until(announced, "the announcement");
   for (let votes = 0; votes < 6; votes += 1) explorer.ledger.castVote(request, votes !== 2);
   // An announcement shows a new tally at most every five minutes.
   pass(6 * 60_000);
   return world.until(
     () => (JSON.stringify(announced()?.embeds).includes("**6** yes") ? announced() : undefined),
     "the tally",
-    20_000,
   );
 }

@@ -42,7 +42,7 @@ const ofMessage = async (name: string, channel = channels.general) => {
 
 // Autocompletion needs the lists of names. This one is read last.
 const hasNames = () => place.explorer.requests.some(({ path }) => path.endsWith("/parties/top"));
-await world.until(hasNames, "the names", 60_000);
+await world.until(hasNames, "the names");
 
 await ask("validator show", { validator: "quartz" }, "last report");
 await ofMessage("answer");

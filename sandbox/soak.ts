@@ -55,7 +55,7 @@ for (const channel of [forum, withVotes, ...others]) {
 }
 const audited = [discord.channels.governance, withVotes, ...others, forum];
 const polls = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
-await world.until(() => polls() > 8, "the baseline", 60_000);
+await world.until(() => polls() > 8, "the baseline");
 
 /** Interactions sent while no fault kept the bot from answering. Others are sent too, but not checked. */
 const due: Interaction[] = [];
@@ -149,11 +149,7 @@ while (Date.now() < endsAt && problems.length === 0) {
   await delay(ms);
   end();
   if (restarts)
-    await world.until(
-      () => [...gateway.sessions.values()].some(({ socket }) => socket),
-      "the gateway",
-      60_000,
-    );
+    await world.until(() => [...gateway.sessions.values()].some(({ socket }) => socket), "the gateway");
   calm = true;
   lookAtExit();
 }

@@ -104,7 +104,7 @@ async function tour(): Promise<void> {
 
   // The first read is the baseline and announces nothing.
   const polls = () => explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
-  await world.until(() => polls() >= 4, "the first read of the vote requests", 20_000);
+  await world.until(() => polls() >= 4, "the first read of the vote requests");
   const request = explorer.ledger.openVoteRequest({ motion: "dsoConfig" });
   await step(
     "A vote request opens on the ledger: #governance is told",

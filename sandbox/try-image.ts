@@ -117,7 +117,7 @@ bot.stdout.on("data", (chunk: Buffer) => {
   output += chunk.toString();
 });
 const exited = new Promise<number | null>((resolve) => bot.on("exit", (code) => resolve(code)));
-await discord.world.until(() => output.includes('"Ready"') || bot.exitCode !== null, "the bot", 20_000);
+await discord.world.until(() => output.includes('"Ready"') || bot.exitCode !== null, "the bot");
 
 const isHealthy = (): boolean => {
   const [healthProgram = "", ...rest] = check;

@@ -144,7 +144,6 @@ export async function writeBook(
               (each) => !olderMessages.has(each.id) && pattern.test(`${each.notified} ${textOf(each)}`),
             ),
         `${pattern} in #${channel.name}`,
-        30_000,
       );
       return book.page(title, message);
     },
@@ -155,7 +154,6 @@ export async function writeBook(
       await world.until(
         () => later("/vote-requests") >= POLLS && (!isWatching || later("/validators") >= POLLS),
         "polls",
-        10_000,
       );
     },
     async pass(ms, silent = []) {
@@ -167,7 +165,7 @@ export async function writeBook(
     for (const each of explorer.ledger.validators) explorer.ledger.setValidatorActive(each, true);
     await place.start();
     // Autocompletion needs the lists of names. This one is read last.
-    await world.until(() => readsOf("/parties/top") > 0, "the names", 60_000);
+    await world.until(() => readsOf("/parties/top") > 0, "the names");
     await book.polled();
     for (const play of chapters) await play(book);
     return parts.join("\n");

@@ -211,8 +211,8 @@ async function operating({ place, chapter, hear, page }: Book, ops: Channel): Pr
   place.explorer.accept(place.explorer.key);
   // The circuit breaker retries after a while. The problem is over after ten minutes without errors.
   await place.pass(5 * MINUTE);
-  await world.until(() => place.bot().output().includes("The explorer answers again"), "an answer", 60_000);
+  await world.until(() => place.bot().output().includes("The explorer answers again"), "an answer");
   await place.pass(11 * MINUTE);
-  await world.until(() => refused.content.includes("Over"), "the end of the trouble", 60_000);
+  await world.until(() => refused.content.includes("Over"), "the end of the trouble");
   page("…and accepts it again", refused);
 }

@@ -88,7 +88,7 @@ async function validators({ place, chapter, hear, page, pass }: Book): Promise<v
   const reads = () => place.explorer.requests.filter(({ path }) => path.endsWith("/parties/top")).length;
   const before = reads();
   await place.restart();
-  await world.until(() => reads() > before, "the names", 30_000);
+  await world.until(() => reads() > before, "the names");
   await pass(MINUTE);
   await pass(25 * HOUR);
   await pass(MINUTE);

@@ -279,7 +279,7 @@ export class World extends EventEmitter<{ changed: [] }> {
   async until<T>(
     condition: () => T | undefined | false | null | Promise<T | undefined | false | null>,
     what: string,
-    ms = 30_000,
+    ms = 60_000,
   ): Promise<T> {
     const deadline = Date.now() + ms;
     for (;;) {

@@ -29,7 +29,7 @@ describe("/setup", () => {
     role = world().addRole(guild, "ops", 0n, { mentionable: true }).id;
     // Names are known once the lists are read, of which this is the last.
     const hasNames = () => harness.explorer.requests.some(({ path }) => path.endsWith("/parties/top"));
-    await world().until(hasNames, "the names", 60_000);
+    await world().until(hasNames, "the names");
   });
   afterAll(() => harness.close());
 
@@ -90,7 +90,7 @@ describe("/setup", () => {
     world().channels.delete(spare.id);
     const tested = await driver().click(olga(), await setUp(), "Test all");
     expect(textOf(tested)).toMatch(/🧪 3 test announcements on the way.*⚠️ Can't test <#\d+> · newcomers/);
-    await world().until(() => world().read(ops).length >= 2, "the tests", 20_000);
+    await world().until(() => world().read(ops).length >= 2, "the tests");
   });
 
   it("says what is wrong, and saves nothing", async () => {
@@ -196,7 +196,7 @@ describe("/setup", () => {
     const opened = await Promise.all(
       Array.from({ length: 40 }, async () => {
         const interaction = driver().pick(olga(), overview, menu?.custom_id ?? "", choice?.value ?? "");
-        const dialog = await world().until(() => interaction.dialog, "the dialog", 20_000);
+        const dialog = await world().until(() => interaction.dialog, "the dialog");
         return { dialog, source: overview };
       }),
     );

@@ -23,7 +23,6 @@ describe("a channel with several subscriptions", () => {
           .read(harness.discord.channels.governance)
           .some((each) => textOf(each).includes(title)),
       "the announcement in another channel",
-      20_000,
     );
 
   beforeAll(async () => {
@@ -55,7 +54,7 @@ describe("a channel with several subscriptions", () => {
 
     await driver.click(owner(), card, "Resume");
     harness.explorer.ledger.openVoteRequest({ title: "After that" });
-    await world.until(() => told("After that") === 1, "the announcement", 20_000);
+    await world.until(() => told("After that") === 1, "the announcement");
     // An edit keeps a pause and says so. Subscribing again ends it, as with /watch.
     await driver.click(owner(), card, "Pause");
     const options = { channel: channel.id, feed: "governance" };
@@ -65,7 +64,7 @@ describe("a channel with several subscriptions", () => {
     expect(again).not.toContain("Paused");
     await driver.click(owner(), card, "Resume");
     await driver.click(owner(), card, "Test");
-    await world.until(() => told("🧪 TEST") === 1, "the drill", 20_000);
+    await world.until(() => told("🧪 TEST") === 1, "the drill");
     const removed = await driver.click(owner(), card, "Remove");
     expect(labels(removed)).toEqual(["Setup"]);
     expect(textOf(card)).toContain("Subscription removed");

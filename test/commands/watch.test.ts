@@ -20,7 +20,6 @@ describe("/watch", () => {
           .slice(after)
           .find((message) => pattern.test(textOf(message))),
       String(pattern),
-      15_000,
     );
   const report = (...except: unknown[]) => {
     for (const each of [...ledger().validators])
@@ -29,7 +28,7 @@ describe("/watch", () => {
   const readings = async (path: string, count: number) => {
     const read = () => harness.explorer.requests.filter((each) => each.path.endsWith(path)).length;
     const before = read();
-    await world().until(() => read() >= before + count, `${count} readings of ${path}`, 20_000);
+    await world().until(() => read() >= before + count, `${count} readings of ${path}`);
   };
   const watched = () => ledger().validators.find(({ isSv, party }) => !isSv && party.name);
 
@@ -189,9 +188,9 @@ describe("/watch", () => {
         .flatMap(({ messages }) => messages)
         .find((message) => textOf(message).includes("your watches are paused"));
     };
-    expect((await world().until(told, "the word beside an answer", 15_000)).visibleTo).toBe(olga.id);
+    expect((await world().until(told, "the word beside an answer")).visibleTo).toBe(olga.id);
     const paused = async () => textOf(await ask("/watch list", {}, olga)).includes("Everything is paused");
-    await world().until(paused, "the pause", 15_000);
+    await world().until(paused, "the pause");
     report();
     world().refusing.delete(olga.id);
     const place = { user: olga, channel: general() };

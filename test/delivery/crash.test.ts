@@ -98,7 +98,6 @@ it(
     await world.until(
       () => world.read(upgrades).some(({ notified }) => isAbout(notified)),
       `an upgrade (seed ${seed})`,
-      60_000,
     );
     // Schedules that follow each other before the bot has read the first one are told as one.
     const changes = world.read(upgrades).map(({ notified }) => notified);

@@ -56,9 +56,9 @@ describe("a failed delivery", () => {
     harness.discord.trap({ method: "POST", path: messages(channel), times: 1, error });
     const title = open();
     await world().until(() => count(healthy, title) === 1, "the healthy channel");
-    await world().until(() => count(channel, title) > 0, "the failing channel", 15_000);
+    await world().until(() => count(channel, title) > 0, "the failing channel");
     const next = open();
-    await world().until(() => count(channel, next) === 1, "the next one", 15_000);
+    await world().until(() => count(channel, next) === 1, "the next one");
     expect(count(channel, title)).toBe(1);
     await harness.discord.driver.ask(owner(), "/subscribe remove", { channel: channel.id });
   });
@@ -75,7 +75,7 @@ describe("a failed delivery", () => {
     const title = open();
     await world().until(() => count(healthy, title) === 1, "the healthy channel");
     expect(count(channel, title)).toBe(0);
-    await world().until(() => count(channel, title) === 1, "the slow channel", 15_000);
+    await world().until(() => count(channel, title) === 1, "the slow channel");
   });
 
   it("pauses the subscription with a reason if a permission is missing, and resumes it on command", async () => {
@@ -89,7 +89,7 @@ describe("a failed delivery", () => {
     const missed = open();
     await expect.poll(list).toMatch(/paused.*can't post there/);
     const openedMeanwhile = open();
-    await world().until(() => count(healthy, openedMeanwhile) === 1, "the healthy channel", 15_000);
+    await world().until(() => count(healthy, openedMeanwhile) === 1, "the healthy channel");
     const resume = () => harness.discord.driver.ask(owner(), "/subscribe resume", { channel: channel.id });
     expect((await resume()).content).toContain("Send Messages");
     channel.permission_overwrites.length = 0;
@@ -97,9 +97,9 @@ describe("a failed delivery", () => {
     // Waiting messages are checked every eight seconds.
     harness.pass(8_000);
     const title = open();
-    await world().until(() => count(channel, title) === 1, "the next one", 15_000);
-    await world().until(() => count(channel, missed) === 1, "the one that waited", 15_000);
-    await world().until(() => count(channel, openedMeanwhile) === 1, "the one after it", 15_000);
+    await world().until(() => count(channel, title) === 1, "the next one");
+    await world().until(() => count(channel, missed) === 1, "the one that waited");
+    await world().until(() => count(channel, openedMeanwhile) === 1, "the one after it");
   });
 
   it("removes the subscription if the channel was deleted", async () => {
@@ -121,7 +121,7 @@ describe("a failed delivery", () => {
     const { driver } = harness.discord;
     const resumed = await driver.ask(owner(), "/subscribe resume", { channel: channel.id });
     expect(textOf(resumed)).toMatch(/Resumed|resumed/);
-    await world().until(() => count(channel, title) === 1, "what waited", 20_000);
+    await world().until(() => count(channel, title) === 1, "what waited");
     await harness.restart({});
   });
 
@@ -143,7 +143,7 @@ describe("a failed delivery", () => {
     const { channel, request, thread } = await threaded("Threaded.");
     world().channels.delete(thread.id);
     harness.explorer.ledger.closeVoteRequest(request, "Rejected");
-    await world().until(() => count(channel, "Rejected: Threaded.") === 1, "the outcome", 15_000);
+    await world().until(() => count(channel, "Rejected: Threaded.") === 1, "the outcome");
     expect(await list()).toContain(channel.id);
   });
 
@@ -155,7 +155,7 @@ describe("a failed delivery", () => {
     harness.explorer.ledger.closeVoteRequest(request, "Rejected");
     await world().until(() => failing.times === 0, "the failed send");
     world().channels.delete(thread.id);
-    await world().until(() => count(channel, "Rejected: Doubtful.") === 1, "the outcome", 15_000);
+    await world().until(() => count(channel, "Rejected: Doubtful.") === 1, "the outcome");
     expect(await list()).toContain(channel.id);
   });
 
@@ -164,9 +164,9 @@ describe("a failed delivery", () => {
     const error = new DiscordError(401, 0, "401: Unauthorized");
     harness.discord.trap({ method: "POST", path: messages(channel), times: 1, error });
     const title = open();
-    await world().until(() => count(channel, title) === 1, "the retried one", 60_000);
+    await world().until(() => count(channel, title) === 1, "the retried one");
     const next = open();
-    await world().until(() => count(healthy, next) === 1, "the next one", 30_000);
+    await world().until(() => count(healthy, next) === 1, "the next one");
     expect(count(channel, title)).toBe(1);
     expect(count(healthy, title)).toBe(1);
   });
@@ -183,10 +183,10 @@ describe("a failed delivery", () => {
     };
     harness.discord.trap(patched);
     const request = harness.explorer.ledger.openVoteRequest({ title: "Pictured." });
-    await world().until(() => count(channel, "Pictured.") === 1, "the announcement", 15_000);
+    await world().until(() => count(channel, "Pictured.") === 1, "the announcement");
     harness.explorer.ledger.closeVoteRequest(request, "Rejected");
     const announcement = () => world().read(channel)[0]?.content ?? "";
-    await world().until(() => announcement().includes("Rejected"), "the edit", 20_000);
+    await world().until(() => announcement().includes("Rejected"), "the edit");
     expect(patched.times).toBe(0);
   });
 
@@ -222,7 +222,7 @@ describe("a failed delivery", () => {
     await world().until(() => count(channel, title) === 1, "the message that nobody knows of");
     world().messages.set(channel.id, []);
     const next = open();
-    await world().until(() => count(channel, next) === 1, "the next one", 15_000);
+    await world().until(() => count(channel, next) === 1, "the next one");
     expect(count(channel, title)).toBe(0);
   });
 
@@ -247,13 +247,13 @@ describe("a failed delivery", () => {
     const title = open();
     await subscribed().then((elsewhere) => {
       open();
-      return world().until(() => world().read(elsewhere).length > 0, "an announcement elsewhere", 20_000);
+      return world().until(() => world().read(elsewhere).length > 0, "an announcement elsewhere");
     });
     expect(count(channel, title)).toBe(0);
     expect(await listed()).toContain("paused");
     await harness.discord.driver.ask({ user: olga, channel }, "/subscribe governance");
     const next = open();
-    await world().until(() => count(channel, next) === 1, "the next announcement", 20_000);
+    await world().until(() => count(channel, next) === 1, "the next announcement");
     world().refusals.splice(0);
   });
 
@@ -264,7 +264,7 @@ describe("a failed delivery", () => {
     for (let at = 0; at < 5; at += 1) {
       // Open them one by one: more than three in one poll would become a digest.
       requests.push(ledger.openVoteRequest({ title: `Old ${at}.` }));
-      await world().until(() => count(channel, `Old ${at}.`) === 1, "the announcement", 20_000);
+      await world().until(() => count(channel, `Old ${at}.`) === 1, "the announcement");
     }
     harness.pass(2 * 3_600_000);
     for (const request of requests) ledger.closeVoteRequest(request, "Expired");
@@ -272,9 +272,9 @@ describe("a failed delivery", () => {
       world()
         .read(channel)
         .filter(({ content }) => /Expired: Old/.test(content)).length;
-    await world().until(() => outcomes() === 3, "as many as an hour allows", 20_000);
+    await world().until(() => outcomes() === 3, "as many as an hour allows");
     expect(requests.every(({ title }) => count(channel, `Expired: ${title}`) <= 1)).toBe(true);
     harness.pass(3_700_000);
-    await world().until(() => outcomes() === 5, "the others, an hour later", 20_000);
+    await world().until(() => outcomes() === 5, "the others, an hour later");
   });
 });

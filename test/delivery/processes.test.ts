@@ -51,7 +51,7 @@ describeWithRedis("two processes on one Redis", () => {
     expect(leads(other)).toBe(false);
     await leader.stop("SIGKILL");
     explorer.ledger.openVoteRequest({ title: "Second" });
-    await discord.world.until(() => leads(other), "the other to take over", 10_000);
+    await discord.world.until(() => leads(other), "the other to take over");
     await discord.world.until(() => count("Second") === 1, "the second announcement");
     expect(count("First")).toBe(1);
   });
@@ -60,9 +60,9 @@ describeWithRedis("two processes on one Redis", () => {
     const { leader, other } = split();
     leader.child.kill("SIGSTOP");
     explorer.ledger.openVoteRequest({ title: "Meanwhile" });
-    await discord.world.until(() => leads(other), "the other to take over", 10_000);
+    await discord.world.until(() => leads(other), "the other to take over");
     await discord.world
-      .until(() => count("Meanwhile") === 1, "the announcement", 25_000)
+      .until(() => count("Meanwhile") === 1, "the announcement")
       .catch((error: unknown) => {
         throw new Error(`${String(error)}\n${other.output()}`);
       });
@@ -86,6 +86,6 @@ describeWithRedis("two processes on one Redis", () => {
       .poll(async () => textOf(await discord.driver.ask(owner, "/subscribe list")))
       .toContain(discord.channels.general.id);
     explorer.ledger.openVoteRequest({ title: "Again" });
-    await discord.world.until(() => count("Again") === 1, "the announcement", 15_000);
+    await discord.world.until(() => count("Again") === 1, "the announcement");
   });
 });

@@ -51,7 +51,6 @@ describe("a feed defined outside src/", () => {
     discord.world.until(
       () => read(channel).find(({ text }) => pattern.test(text))?.message,
       `${pattern} in #${channel.name}`,
-      20_000,
     );
 
   beforeAll(async () => {
@@ -119,7 +118,7 @@ describe("a feed defined outside src/", () => {
     offset += 6 * MINUTE;
     bot.setClock(offset);
     sea({ place: "Harbour", height: 7, reading: 2, over: false });
-    await discord.world.until(() => /\*\*7\*\* metres/.test(textOf(harbour)), "the edit", 20_000);
+    await discord.world.until(() => /\*\*7\*\* metres/.test(textOf(harbour)), "the edit");
     const thread = discord.world.channel(harbour.id);
     expect(textOf(await until(thread, /High tide at Harbour/))).toContain("**7** metres");
     expect(read(plain).filter(({ text }) => text.includes("Harbour"))).toHaveLength(1);

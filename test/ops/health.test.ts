@@ -43,7 +43,7 @@ describe("a bot with an HTTP_PORT", () => {
       "a notice",
     );
     await expect.poll(get).toBe("ready\n");
-    await world.until(() => told().some((text) => text.includes("Over: “The commands")), "its end", 20_000);
+    await world.until(() => told().some((text) => text.includes("Over: “The commands")), "its end");
     expect(told()).toHaveLength(1);
     expect(harness.bot().output()).toMatch(/retrying until they are[\s\S]*The commands are registered/);
     const here = { user: discord.people.ana, channel: discord.channels.general };

@@ -83,15 +83,15 @@ describeWithRedis("a bot with sixteen shards in four processes", () => {
     const told = channels.slice(0, SHARDS);
     const everywhere = (title: string) => told.every((channel) => count(channel, title) === 1);
     explorer.ledger.openVoteRequest({ title: "Before the kill" });
-    await world.until(() => everywhere("Before the kill"), "the first announcement", 20_000);
+    await world.until(() => everywhere("Before the kill"), "the first announcement");
     const leader = bots.findIndex((bot) => bot.output().includes("Took the lease"));
     explorer.ledger.openVoteRequest({ title: "During the kill" });
     await bots[leader]?.stop("SIGKILL");
-    await world.until(() => everywhere("During the kill"), "the second announcement", 30_000);
+    await world.until(() => everywhere("During the kill"), "the second announcement");
     bots[leader] = startBotProcess(environment(PARTS[leader] ?? ""));
     await bots[leader]?.ready(30_000);
     explorer.ledger.openVoteRequest({ title: "After the kill" });
-    await world.until(() => everywhere("After the kill"), "the third announcement", 20_000);
+    await world.until(() => everywhere("After the kill"), "the third announcement");
     clearInterval(load);
     const killed = new Set(Array.from({ length: 4 }, (_, at) => leader * 4 + at));
     await world.until(
@@ -122,7 +122,6 @@ describeWithRedis("a bot with sixteen shards in four processes", () => {
     await world.until(
       () => channels.slice(0, SHARDS).every((channel) => count(channel, "After all") === 1),
       "the announcement",
-      20_000,
     );
   });
 });

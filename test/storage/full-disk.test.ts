@@ -49,7 +49,7 @@ describeWithLimits("a full disk", () => {
 
     limit("unlimited");
     const all = () => [...messages("Before"), ...messages("Meanwhile")];
-    await world.until(() => all().every((count) => count > 0), "everything that waited", 40_000);
+    await world.until(() => all().every((count) => count > 0), "everything that waited");
     expect(all()).toEqual([...told, ...told].map(() => 1));
     expect(harness.bot().output()).toContain("The state can be written again");
     await harness.close();

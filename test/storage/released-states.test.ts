@@ -129,7 +129,7 @@ it("a state of version 0.1.0 opens without lost or repeated announcements, and p
     () => messagesIn("slow").length === (before[named("slow")?.id ?? ""] ?? 0) + 1,
     "the delivery",
   );
-  await world.until(() => messagesIn("threaded").at(-1)?.thread, "the thread", 20_000);
+  await world.until(() => messagesIn("threaded").at(-1)?.thread, "the thread");
   await settled();
   const slow = named("slow")?.id ?? "";
   const thread = messagesIn("threaded").at(-1)?.id ?? "";

@@ -21,7 +21,7 @@ describe("a digest", () => {
     await world().until(() => reads() > before + 2, "some polls");
   };
   const told = () => world().read(channel);
-  const until = (count: number) => world().until(() => told()[count - 1], `${count} digests`, 20_000);
+  const until = (count: number) => world().until(() => told()[count - 1], `${count} digests`);
   /** Advances the clock to just before the next 09:00 UTC. */
   const untilNine = () => {
     const now = new Date(harness.now());

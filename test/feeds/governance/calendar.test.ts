@@ -30,7 +30,7 @@ describe("a server's calendar", () => {
   const ledger = () => harness.explorer.ledger;
   const events = (): ScheduledEvent[] => world().scheduledEvents.get(harness.discord.guild.id) ?? [];
   const named = (name: string) => events().filter((event) => event.name === name);
-  const until = <T>(what: () => T | undefined | false, words: string) => world().until(what, words, 15_000);
+  const until = <T>(what: () => T | undefined | false, words: string) => world().until(what, words);
   const ask = (command: string, given: Record<string, string | boolean> = {}) => {
     const { driver, people, channels } = harness.discord;
     return driver.ask({ user: people.owner, channel: channels.general }, command, given);

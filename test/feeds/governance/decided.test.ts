@@ -7,8 +7,7 @@ describe("a vote request with enough votes for a decision", () => {
   let harness: Harness;
   const told = () => harness.discord.world.read(harness.discord.channels.governance);
   const about = (pattern: RegExp) => told().filter((message) => pattern.test(textOf(message)));
-  const until = (pattern: RegExp) =>
-    harness.discord.world.until(() => about(pattern)[0], String(pattern), 15_000);
+  const until = (pattern: RegExp) => harness.discord.world.until(() => about(pattern)[0], String(pattern));
   const polls = async (count: number) => {
     const read = () => harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
     const before = read();
@@ -58,7 +57,6 @@ describe("a vote request with enough votes for a decision", () => {
     await harness.discord.world.until(
       () => about(/✅ Enough yes votes/).length === 2,
       "the second announcement",
-      15_000,
     );
     await polls(3);
     expect(about(/(No longer e|E)nough yes votes: /)).toHaveLength(3);

@@ -19,7 +19,7 @@ describe("the end of a vote request", () => {
   const reads = () => harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
   const polled = async (count = 2) => {
     const before = reads();
-    await world().until(() => reads() > before + count, `${count} polls`, 20_000);
+    await world().until(() => reads() > before + count, `${count} polls`);
   };
   /** Lets the bot read the complete list at least once in every quarter of an hour. */
   const pass = async (ms: number) => {
@@ -33,7 +33,7 @@ describe("the end of a vote request", () => {
       .read(where)
       .filter((each) => textOf(each).includes(title) && pattern.test(textOf(each)));
   const until = (request: VoteRequest, pattern: RegExp, where = channel) =>
-    world().until(() => about(request, pattern, where).length > 0, `${request.title}: ${pattern}`, 20_000);
+    world().until(() => about(request, pattern, where).length > 0, `${request.title}: ${pattern}`);
   const open = async (title: string) => {
     const request = ledger().openVoteRequest({
       title,
@@ -67,10 +67,10 @@ describe("the end of a vote request", () => {
     await pass(15 * MINUTE);
     const [card] = about(request, /New vote request/);
     const isRejected = () => card?.content.includes("Rejected") === true;
-    await world().until(isRejected, "the edit of the announcement", 20_000);
+    await world().until(isRejected, "the edit of the announcement");
     request.status = "In Progress";
     await pass(75 * MINUTE);
-    await world().until(() => !isRejected(), "the request to be open again", 20_000);
+    await world().until(() => !isRejected(), "the request to be open again");
     ledger().decideVoteRequest(request, "Accepted");
     await until(request, /Corrected outcome: .*Accepted/);
     expect(about(request, /Corrected outcome/)).toHaveLength(1);

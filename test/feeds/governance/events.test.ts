@@ -242,7 +242,6 @@ describe("a subscribed channel", () => {
     const message = await world().until(
       () => read(plain).find((each) => textOf(each).includes("5 new vote requests")),
       "the digest",
-      40_000,
     );
     expect(harness.discord.driver.components(message).find((each) => each.type === 3)?.options).toHaveLength(
       5,
@@ -286,7 +285,6 @@ describe("a subscribed channel", () => {
     const message = await world().until(
       () => read(plain).find((each) => textOf(each).includes("Over before anybody looked")),
       "the message",
-      40_000,
     );
     expect(textOf(message)).toMatch(/❌ Rejected: Over before.*Opened and ended while I was/);
     await settled();

@@ -26,7 +26,7 @@ describe("missing votes", () => {
       .read(where)
       .filter((each) => pattern.test(textOf(each)));
   const until = (where: Channel, pattern: RegExp): Promise<Message> =>
-    world().until(() => about(where, pattern)[0], String(pattern), 15_000);
+    world().until(() => about(where, pattern)[0], String(pattern));
   const open = (title: string) => openIn(channel, title);
   const openIn = async (where: Channel, title: string): Promise<VoteRequest> => {
     const request = ledger().openVoteRequest({
@@ -137,14 +137,13 @@ describe("missing votes", () => {
     for (const { name } of missingFrom(request)) expect(textOf(reminder)).toContain(name ?? "?");
     harness.pass(6 * MINUTE);
     ledger().castVote(request, true, voter);
-    await world().until(() => !textOf(reminder).includes(voter.name ?? "?"), "the edited list", 15_000);
+    await world().until(() => !textOf(reminder).includes(voter.name ?? "?"), "the edited list");
     expect(textOf(reminder)).toContain("Not voted yet");
     expect(about(channel, /left to vote: Listed motion/)).toHaveLength(1);
     ledger().closeVoteRequest(request, "Rejected");
     await world().until(
       () => /^❌ Rejected: Listed motion/.test(reminder.content),
       "the end in the reminder",
-      15_000,
     );
   });
 
@@ -348,7 +347,7 @@ describe("missing votes", () => {
       return start >= 0 && paths.slice(start).some((path) => path.endsWith("/votes"));
     };
     // It runs once a minute.
-    await world().until(directoryHasRead, "the directory", 90_000);
+    await world().until(directoryHasRead, "the directory");
     let checked = 0;
     while (checked < checks()) {
       checked = checks();
@@ -382,7 +381,7 @@ describe("missing votes", () => {
     expect(about(direct(ben), /Private motion/)).toEqual([]);
     harness.pass(6 * MINUTE);
     ledger().castVote(request, true, voter);
-    await world().until(() => told.content.includes("✅ Voted on Private motion"), "the edit", 15_000);
+    await world().until(() => told.content.includes("✅ Voted on Private motion"), "the edit");
     expect(textOf(await ask("/watch list", {}, ana))).toContain(`voter: ${voter.name}`);
   });
 

@@ -13,12 +13,11 @@ describe("the phase of a vote request", () => {
     world()
       .read(channel)
       .filter((message) => pattern.test(textOf(message)));
-  const until = (pattern: RegExp): Promise<Message> =>
-    world().until(() => told(pattern)[0], String(pattern), 20_000);
+  const until = (pattern: RegExp): Promise<Message> => world().until(() => told(pattern)[0], String(pattern));
   const polls = async (count = 3) => {
     const read = () => harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
     const before = read();
-    await world().until(() => read() >= before + count, `${count} polls`, 20_000);
+    await world().until(() => read() >= before + count, `${count} polls`);
   };
   const ask = (command: string, given: Record<string, string | boolean> = {}) =>
     harness.discord.driver.ask(
@@ -60,7 +59,7 @@ describe("the phase of a vote request", () => {
     expect(textOf(reminder)).toMatch(/Quorum by <t:/);
     await polls();
     harness.pass(1.5 * HOUR);
-    await world().until(() => told(/left to vote: Emergency/).length === 2, "the second reminder", 20_000);
+    await world().until(() => told(/left to vote: Emergency/).length === 2, "the second reminder");
     await polls();
     expect(told(/left to vote: Emergency/)).toHaveLength(2);
   });
@@ -94,11 +93,7 @@ describe("the phase of a vote request", () => {
     const opened = await until(/New vote request: .*Forgotten/);
     expect(opened.content).toBe(`<@&${role}> 🗳️ New vote request: Forgotten`);
     harness.pass(3 * DAY + 2 * HOUR);
-    await world().until(
-      () => /⌛ Expired: Forgotten/.test(opened.content),
-      "the announcement's edit",
-      20_000,
-    );
+    await world().until(() => /⌛ Expired: Forgotten/.test(opened.content), "the announcement's edit");
     const reminded = told(/left to vote: Forgotten/).length;
     const id = request.firstContractId;
     const show = textOf(await ask("/proposals show", { proposal: id }));
@@ -186,7 +181,7 @@ describe("the phase of a vote request", () => {
       harness.pass(6 * MINUTE);
       await polls();
     }
-    await world().until(isEdited, "both edits", 20_000);
+    await world().until(isEdited, "both edits");
     for (const message of [opened, reminder, closed]) {
       const card = JSON.stringify([message.content, message.embeds]);
       expect(card).not.toMatch(/not voted yet|needed|as soon as|left to vote|In progress/i);
@@ -215,7 +210,7 @@ it("is expired although enough have voted later, while the bot was not running",
   const polls = async (count: number) => {
     const read = () => requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
     const before = read();
-    await world.until(() => read() >= before + count, `${count} polls`, 20_000);
+    await world.until(() => read() >= before + count, `${count} polls`);
   };
   const told = (pattern: RegExp) =>
     world.read(channels.governance).some((each) => pattern.test(textOf(each)));

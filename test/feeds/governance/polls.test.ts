@@ -75,7 +75,7 @@ it("announces the first vote request of a network, but not old ones that an empt
   const old = ledger.openVoteRequest({ title: "An old one" });
   old.createdAt -= 5 * 3_600_000;
   ledger.openVoteRequest({ title: "The first one" });
-  await world.until(() => announced("The first one"), "the announcement", 15_000);
+  await world.until(() => announced("The first one"), "the announcement");
   expect(announced("An old one")).toBe(false);
 });
 

@@ -9,14 +9,13 @@ describe("a vote on the network's next upgrade", () => {
     harness.discord.world.until(
       () => governance().find((each) => pattern.test(textOf(each))),
       String(pattern),
-      20_000,
     );
   const network = async () => {
     const { driver, people, channels } = harness.discord;
     return textOf(await driver.ask({ user: people.ana, channel: channels.general }, "/network"));
   };
   const untilNetwork = (isFine: (text: string) => boolean) =>
-    harness.discord.world.until(async () => isFine(await network()), "the network's screen", 20_000);
+    harness.discord.world.until(async () => isFine(await network()), "the network's screen");
   const schedule = (at: number) => ({
     nextScheduledLogicalSynchronizerUpgrade: {
       topologyFreezeTime: new Date(at - 2 * HOUR).toISOString(),
@@ -47,7 +46,7 @@ describe("a vote on the network's next upgrade", () => {
     // Requests that are open at the first read are not announced.
     const reads = () =>
       harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
-    await harness.discord.world.until(() => reads() > 2, "the first polls", 20_000);
+    await harness.discord.world.until(() => reads() > 2, "the first polls");
   });
   afterAll(() => harness.close());
 

@@ -21,7 +21,7 @@ describe("the operator's channel", () => {
   const world = () => harness.discord.world;
   const told = () => world().read(channel);
   const untilTold = (pattern: RegExp) =>
-    world().until(() => told().find((each) => pattern.test(textOf(each))), String(pattern), 20_000);
+    world().until(() => told().find((each) => pattern.test(textOf(each))), String(pattern));
 
   beforeAll(async () => {
     await new Promise<void>((resolve) => monitor.listen(0, "127.0.0.1", resolve));
@@ -62,13 +62,12 @@ describe("the operator's channel", () => {
     // The bot retries by itself, after a quarter of a minute. The problem ends after ten minutes without it.
     harness.pass(MINUTE);
     const answered = () => harness.bot().output().includes("The explorer answers again");
-    await world().until(answered, "an answer", 40_000);
+    await world().until(answered, "an answer");
     expect(await isKeyRefused()).toBe(false);
     harness.pass(11 * MINUTE);
     await world().until(
       () => /✅ Over: “The explorer rejects the API key”/.test(message.content),
       "the end of it",
-      40_000,
     );
     expect(told()).toHaveLength(1);
     expect(textOf(message)).not.toContain(harness.explorer.key);
@@ -81,7 +80,7 @@ describe("the operator's channel", () => {
     expect(textOf(message)).toContain("voteRequests $.cursor: new (string)");
     harness.explorer.mood = (answer, path) =>
       path === "/v1/governance/vote-requests" ? { ...(answer as object), cursor: "x", etag: 1 } : answer;
-    await world().until(() => textOf(message).includes("$.etag"), "the second one", 20_000);
+    await world().until(() => textOf(message).includes("$.etag"), "the second one");
     harness.explorer.mood = undefined;
     expect(told()).toHaveLength(2);
   });
@@ -107,7 +106,7 @@ describe("the operator's channel", () => {
     await harness.restart();
     const polls = () => harness.explorer.requests.length;
     const from = polls();
-    await world().until(() => polls() > from + 5, "some readings", 20_000);
+    await world().until(() => polls() > from + 5, "some readings");
     expect(told().map(textOf)).toEqual(before);
   });
 
@@ -119,7 +118,7 @@ describe("the operator's channel", () => {
 
   it("calls the monitor while the work is running, without the explorer's key, and does not log its URL", async () => {
     // Another program that knows this port may send requests too.
-    const beat = await world().until(() => beats.find(({ url }) => url === secret), "a beat", 90_000);
+    const beat = await world().until(() => beats.find(({ url }) => url === secret), "a beat");
     expect(beat.key).toBeUndefined();
     expect(harness.bot().output()).not.toContain("0123-secret-4567");
   }, 100_000);

@@ -10,7 +10,7 @@ describe("a channel with price alerts", () => {
   const world = () => harness.discord.world;
   const told = () => world().read(channel);
   const until = (count: number): Promise<Message> =>
-    world().until(() => told()[count - 1], `${count} messages`, 15_000);
+    world().until(() => told()[count - 1], `${count} messages`);
   const ask = (command: string, given: Record<string, string | boolean>) => {
     const { driver, people, channels } = harness.discord;
     return driver.ask({ user: people.owner, channel: channels.general }, command, given);
@@ -106,7 +106,7 @@ describe("a channel with price alerts", () => {
     await ask("/subscribe edit", { channel: edited.id, feed: "price", value: "0.18" });
     await polls(2);
     ledger.setPrice(0.19);
-    await world().until(() => alerts().length === 2, "the alert at the new limit", 15_000);
+    await world().until(() => alerts().length === 2, "the alert at the new limit");
     expect(world().refusals).toEqual([]);
   });
 

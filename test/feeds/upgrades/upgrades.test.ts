@@ -18,7 +18,6 @@ describe("upgrades of the network", () => {
     harness.discord.world.until(
       () => told(where).find((message) => pattern.test(textOf(message))),
       `${pattern} in #${where.name}`,
-      20_000,
     );
   const count = (pattern: RegExp, where = channel) =>
     told(where).filter((message) => pattern.test(textOf(message))).length;
@@ -34,7 +33,7 @@ describe("upgrades of the network", () => {
     const polls = () =>
       harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
     const before = polls();
-    await harness.discord.world.until(() => polls() > before + times, "polls", 20_000);
+    await harness.discord.world.until(() => polls() > before + times, "polls");
   };
   /** Passes time in steps that are short enough for the bot to follow the rounds. */
   const pass = async (ms: number, step = 15 * MINUTE) => {
@@ -79,7 +78,6 @@ describe("upgrades of the network", () => {
     await harness.discord.world.until(
       () => harness.explorer.requests.some(({ path }) => path.includes("dashboard")),
       "a reading of the round",
-      20_000,
     );
     await polled(4);
   });
@@ -116,11 +114,7 @@ describe("upgrades of the network", () => {
     await pass(45 * MINUTE);
     expect(count(/Network upgrade moved/)).toBe(1);
     await pass(45 * MINUTE);
-    await harness.discord.world.until(
-      () => count(/Network upgrade moved/) === 2,
-      "the first schedule",
-      20_000,
-    );
+    await harness.discord.world.until(() => count(/Network upgrade moved/) === 2, "the first schedule");
     // It is cancelled while the bot is away, and the list of vote requests comes late when the reminder is due.
     const cancel = harness.explorer.ledger.openVoteRequest({ motion: "cancelUpgrade", effectiveInMs: null });
     await polled(2);
@@ -162,18 +156,18 @@ describe("upgrades of the network", () => {
       (harness.discord.world.scheduledEvents.get(harness.discord.guild.id) ?? []).filter(({ name }) =>
         name.startsWith("🛠️ Network upgrade"),
       );
-    await harness.discord.world.until(() => calendar().length === 1, "the calendar event", 20_000);
+    await harness.discord.world.until(() => calendar().length === 1, "the calendar event");
     expect(Date.parse(calendar()[0]?.scheduled_start_time ?? "")).toBe(at * 1_000);
     const until = (ms: number) => harness.pass(at * 1_000 - ms - harness.now());
     until(2 * DAY - MINUTE);
-    await harness.discord.world.until(() => warnings() === 1, "the first private warning", 20_000);
+    await harness.discord.world.until(() => warnings() === 1, "the first private warning");
     until(2 * HOUR + DAY - MINUTE);
     await untilTold(/no new parties or packages in 1 day/);
     await harness.bot().stop("SIGKILL");
     until(3 * HOUR - MINUTE);
     await harness.start();
     await untilTold(/no new parties or packages in 1 h/);
-    await harness.discord.world.until(() => warnings() === 2, "the second private warning", 20_000);
+    await harness.discord.world.until(() => warnings() === 2, "the second private warning");
     harness.explorer.ledger.rounds = false;
     until(-MINUTE);
     await untilTold(/transactions pause about now/);

@@ -144,7 +144,7 @@ describe("one subscription to several validators", () => {
   const polled = async (count = 2) => {
     const reads = () => harness.explorer.requests.filter(({ path }) => path.endsWith("/validators")).length;
     const before = reads();
-    await world().until(() => reads() >= before + count, "readings", 20_000);
+    await world().until(() => reads() >= before + count, "readings");
   };
   const until = (where: Channel, pattern: RegExp): Promise<Message> =>
     world().until(
@@ -153,7 +153,6 @@ describe("one subscription to several validators", () => {
           .read(where)
           .find((each) => pattern.test(textOf(each))),
       String(pattern),
-      20_000,
     );
   const add = async (values: FieldValues) => {
     const overview = await driver().ask(olga(), "/setup");
@@ -177,7 +176,7 @@ describe("one subscription to several validators", () => {
     for (const each of harness.explorer.ledger.validators)
       harness.explorer.ledger.setValidatorActive(each, true);
     const hasNames = () => harness.explorer.requests.some(({ path }) => path.endsWith("/parties/top"));
-    await world().until(hasNames, "the names", 60_000);
+    await world().until(hasNames, "the names");
   });
   afterAll(() => harness.close());
 
@@ -219,7 +218,6 @@ describe("one subscription to several validators", () => {
     await world().until(
       async () => textOf(await driver().ask(olga(), "/subscribe list")).includes("🔴 1 of "),
       "the state in the list",
-      20_000,
     );
     quiet.delete(first);
     pass(MINUTE);
@@ -253,11 +251,7 @@ describe("one subscription to several validators", () => {
       world()
         .read(ops)
         .find((each) => each.id === id)?.content;
-    await world().until(
-      () => contentOf(droppedAlert)?.includes("no longer watched"),
-      "the closed alert",
-      20_000,
-    );
+    await world().until(() => contentOf(droppedAlert)?.includes("no longer watched"), "the closed alert");
     await polled();
     expect(contentOf(keptAlert)).toContain("🔴");
     const list = textOf(await driver().ask(olga(), "/subscribe list"));
@@ -268,7 +262,6 @@ describe("one subscription to several validators", () => {
     await world().until(
       () => contentOf(keptAlert)?.includes("🟢 Back"),
       "the alert of the member that stayed",
-      20_000,
     );
   });
 
@@ -309,7 +302,6 @@ describe("one subscription to several validators", () => {
           .read(svs)
           .some(({ content }) => content.includes("Closed: no longer watched")),
       "the edit",
-      20_000,
     );
     expect(textOf(await driver().ask(olga(), "/subscribe list"))).not.toContain("All super validators");
     expect(world().refusals).toEqual([]);

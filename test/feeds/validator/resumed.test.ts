@@ -15,7 +15,7 @@ it("a silence that a paused person hears of late is told once, with its age", as
   const polls = async (count: number) => {
     const read = () => requests.filter(({ path }) => path.endsWith("/validators")).length;
     const before = read();
-    await world.until(() => read() >= before + count, `${count} readings`, 20_000);
+    await world.until(() => read() >= before + count, `${count} readings`);
   };
   const watch = () =>
     driver.ask({ user: ben, channel: channels.general }, "/watch validator", {
@@ -32,7 +32,7 @@ it("a silence that a paused person hears of late is told once, with its age", as
   // Another watch opens their direct messages again.
   await driver.ask({ user: ben, channel: channels.general }, "/watch price", { when: "above", value: "9" });
   const told = () => world.read(world.directChannel(ben)).filter((each) => /no report/.test(textOf(each)));
-  await world.until(() => told().length > 0, "the alert", 20_000);
+  await world.until(() => told().length > 0, "the alert");
   await polls(3);
   expect(told().map(({ notified }) => notified)).toEqual([
     expect.stringMatching(/^🔴 .*: no report for [78] h/),

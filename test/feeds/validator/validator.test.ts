@@ -29,7 +29,7 @@ describe("a validator that a channel watches", () => {
   const polls = async (count: number) => {
     const read = () => harness.explorer.requests.filter(({ path }) => path.endsWith("/validators")).length;
     const before = read();
-    await world().until(() => read() >= before + count, `${count} readings`, 20_000);
+    await world().until(() => read() >= before + count, `${count} readings`);
   };
   const told = () => world().read(channel);
   const until = (pattern: RegExp, after = 0): Promise<Message> =>
@@ -39,7 +39,6 @@ describe("a validator that a channel watches", () => {
           .slice(after)
           .find((message) => pattern.test(textOf(message))),
       String(pattern),
-      20_000,
     );
   const ask = (command: string, given: Record<string, string | boolean> = {}, user?: User) =>
     harness.discord.driver.ask(
@@ -304,7 +303,7 @@ describe("a validator that a channel watches", () => {
     harness.discord.trap(outage);
     quiet.add(watched);
     pass(50 * MINUTE);
-    await world().until(() => outage.times < 1_000, "the refused alert", 20_000);
+    await world().until(() => outage.times < 1_000, "the refused alert");
     quiet.delete(watched);
     report();
     await polls(3);
