@@ -2,6 +2,7 @@ import { GuildMember } from "discord.js";
 import { deliveryId } from "../../delivery/collections.js";
 import type { FeedServices } from "../../delivery/module.js";
 import { SNOOZES } from "../../delivery/snoozes.js";
+import { SUPER_VALIDATORS } from "../../directory/directory.js";
 import { covers, ownOf } from "../../directory/groups.js";
 import { type ButtonHandler, handlerOf } from "../../discord/buttons.js";
 import { type Click, mayAnswer, type Press } from "../../discord/clicks.js";
@@ -49,7 +50,11 @@ async function checkAnswerer(
   const covering = ownSubscriptions.filter(({ subject }) =>
     parties.some((party) => subject !== null && covers(subject, party, directory)),
   );
-  const concerned = ownOf(covering, parties);
+  // The lists may not show a super validator for a while.
+  const concerned =
+    covering.length > 0
+      ? ownOf(covering, parties)
+      : ownSubscriptions.filter(({ subject }) => subject === SUPER_VALIDATORS);
   if (concerned.length === 0) throw new PersonError("This alert's subscription was removed.");
   if (concerned.some(({ userId }) => userId === click.user.id)) return;
   const roles = [...new Set(concerned.flatMap(({ roleId }) => roleId ?? []))];

@@ -2,7 +2,7 @@ import { REST } from "discord.js";
 import { expect, it } from "vitest";
 import type { Subscription } from "../../../src/delivery/collections.js";
 import { createSubscriptions } from "../../../src/delivery/subscriptions.js";
-import { createDirectory } from "../../../src/directory/directory.js";
+import { createDirectory, SUPER_VALIDATORS } from "../../../src/directory/directory.js";
 import { createNames } from "../../../src/directory/names.js";
 import type { Click } from "../../../src/discord/clicks.js";
 import { createRenderer } from "../../../src/discord/message.js";
@@ -32,13 +32,16 @@ const subscription: Subscription = {
   publish: false,
 };
 
-it("keeps every confirmed response if many people click at the same time", async () => {
+it.each([
+  ["the validator", VALIDATOR],
+  ["all super validators, while the lists show none", SUPER_VALIDATORS],
+])("keeps every confirmed response if many people click at the same time: %s", async (_, followed) => {
   const state = newState();
   const subscriptions = createSubscriptions(state);
   const subject = silenceOf(VALIDATOR, SINCE);
   const id = alertId(CHANNEL, subject);
   await state.commit([
-    ...subscriptions.writes(subscription),
+    ...subscriptions.writes({ ...subscription, subject: followed }),
     state.open(alerts).put(id, {
       kind: "silent",
       channelId: CHANNEL,
