@@ -3,7 +3,8 @@ import type { FeedDefinition } from "../../src/delivery/feed.js";
 import { answersOf, type FormField } from "../../src/discord/forms.js";
 import { readThing } from "../../src/discord/named-things.js";
 import type { Network } from "../../src/networks/network.js";
-import { capitalized, clean, cut } from "../../src/text/plain.js";
+import { typedId } from "../../src/text/ids.js";
+import { capitalized, cut } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
 
 const SUBJECTS = "subjects";
@@ -40,7 +41,7 @@ export async function typedNames(
   const names = (subject.group?.members(id) ?? [id]).map(async (each) => {
     const name = await subject.nameOf(each, services);
     const isUnique = services.directory.named(option.kinds, name).length === 1;
-    const isPlain = clean(name) === name && !SEPARATOR.test(name);
+    const isPlain = typedId(name) === name && !SEPARATOR.test(name);
     return isUnique && isPlain ? name : each;
   });
   return (await Promise.all(names)).join(", ");

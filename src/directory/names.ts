@@ -49,6 +49,11 @@ export interface Names {
    * which states only the kind of action. If other requests have the same name, its requester or its date is appended.
    */
   voteRequest(request: NamedRequest): string;
+  /**
+   * Returns the words that distinguish the vote requests of a name from each other, by their identity.
+   * @param identity the only one that is needed
+   */
+  marksOf(name: string, identity?: string): ReadonlyMap<string, string>;
   /** Returns the name of a vote request as if no other had the same. */
   ownName(request: NamedRequest): string;
   /** Returns the constructor of a vote request's action. Empty if its detail has none, `undefined` if the detail was not read. */
@@ -99,6 +104,12 @@ const timeOf = (entry: NamedEntry) =>
     ? undefined
     : `${dayOf(entry)}, ${new Date(entry.openedAt).toISOString().slice(11, 16)}`;
 
+/** Returns the values that occur more than once. */
+function repeatedIn<T>(values: readonly T[]): ReadonlySet<T> {
+  const seen = new Set<T>();
+  return new Set(values.filter((value) => seen.size === seen.add(value).size));
+}
+
 /** Name of a request without a title and an action. */
 const NAMELESS = "Vote request without a title";
 
@@ -135,18 +146,9 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
     return hasTwin ? `${name} (${fingerprint(id)})` : name;
   };
 
-  /** Returns the words that distinguish a vote request from others with its name. `undefined` if none are needed or possible. */
-  const markOf = (identity: string, name: string): string | undefined => {
-    const others = directory.namesakes("proposal", name).filter(({ id }) => id !== identity);
-    const own = others.length > 0 ? directory.entry("proposal", identity) : undefined;
-    if (!own) return undefined;
-    const about = ({ id }: NamedEntry) => {
-      const summary = summaries.get(id);
-      return summary ? summaryText(summary, calledBy) : undefined;
-    };
-    const marks = [(each: NamedEntry) => each.requester, dayOf, timeOf, about];
-    const mark = marks.find((of) => of(own) !== undefined && others.every((entry) => of(entry) !== of(own)));
-    return mark?.(own);
+  const about = ({ id }: NamedEntry) => {
+    const summary = summaries.get(id);
+    return summary ? summaryText(summary, calledBy) : undefined;
   };
 
   const isUnnamed = (row: NamedRow): boolean => {
@@ -193,8 +195,25 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
 
     voteRequest(request) {
       const name = names.ownName(request);
-      const mark = request.identity === null ? undefined : markOf(request.identity, name);
+      const mark =
+        request.identity === null ? undefined : names.marksOf(name, request.identity).get(request.identity);
       return mark === undefined ? name : `${name} (${mark})`;
+    },
+
+    marksOf(name, identity) {
+      const own = identity === undefined ? undefined : directory.entry("proposal", identity);
+      const others = directory.namesakes("proposal", name).filter(({ id }) => id !== own?.id);
+      const namesakes = own ? [...others, own] : others;
+      const marks = new Map<string, string>();
+      const isFound = () => (identity === undefined ? marks.size === namesakes.length : marks.has(identity));
+      for (const of of [(each: NamedEntry) => each.requester, dayOf, timeOf, about]) {
+        if (namesakes.length < 2 || isFound()) break;
+        const values = new Map(namesakes.map((each) => [each.id, of(each)]));
+        const repeated = repeatedIn([...values.values()]);
+        for (const [id, value] of values)
+          if (value !== undefined && !repeated.has(value) && !marks.has(id)) marks.set(id, value);
+      }
+      return marks;
     },
 
     ownName({ identity, title, action }) {

@@ -106,25 +106,31 @@ async function firstThatIs(all: readonly Guess[], context: LookupContext): Promi
   return undefined;
 }
 
-type LookupNames = Pick<Names, "voteRequest">;
+type LookupNames = Pick<Names, "voteRequest" | "marksOf">;
 
 /** Returns a match's name. Vote requests with the same title are told apart as in lists. */
 const nameIn = ({ kind, entry: { id, name } }: Match, names: LookupNames): string | null =>
   kind === "proposal" ? names.voteRequest({ identity: id, title: name }) : name;
 
-function toChoice(match: Match, names: LookupNames, all: readonly Match[]): Choice {
-  const label = nameIn(match, names);
-  const { id, note } = match.entry;
-  const isAlone = all.every(
-    (each) => each === match || nameIn(each, names) !== label || each.entry.note !== note,
-  );
-  return {
-    label: label ?? shortId(id),
-    hint: [KIND_WORDS[match.kind], note, note !== undefined && isAlone ? "" : shortId(id)]
-      .filter(Boolean)
-      .join(" · "),
-    to: screenOf(match),
-  };
+/** Returns a choice for each match. Two that look the same are told apart by their ids. */
+function toChoices(
+  matches: readonly Match[],
+  names: LookupNames,
+  toScreen: (match: Match) => ScreenAddress,
+): readonly Choice[] {
+  const named = matches.map((match) => ({ ...match, label: nameIn(match, names) }));
+  return named.map((match) => {
+    const { label } = match;
+    const { id, note } = match.entry;
+    const isAlone = named.every((each) => each === match || each.label !== label || each.entry.note !== note);
+    return {
+      label: label ?? shortId(id),
+      hint: [KIND_WORDS[match.kind], note, note !== undefined && isAlone ? "" : shortId(id)]
+        .filter(Boolean)
+        .join(" · "),
+      to: toScreen(match),
+    };
+  });
 }
 
 const MAX_CHOICES = 25;
@@ -153,7 +159,9 @@ const MARKED = /^(.+) \([^()]+(?:\([^()]*\))?\)$/;
 function matchesFor({ directory, names }: LookupContext, kinds: readonly Kind[], text: string) {
   const bareName = MARKED.exec(text.trim())?.[1];
   const namesakes = bareName === undefined ? [] : directory.named(kinds, bareName);
-  const isMarked = (match: Match) => folded(nameIn(match, names) ?? "") === folded(text.trim());
+  const marks = bareName === undefined ? undefined : names.marksOf(bareName);
+  const wanted = folded(text.trim());
+  const isMarked = ({ entry: { id, name } }: Match) => folded(`${name} (${marks?.get(id)})`) === wanted;
   const plainMatches = directory.named(kinds, text);
   const namedMatches = plainMatches.length > 0 ? plainMatches : namesakes.filter(isMarked);
   const isSearched = namedMatches.length === 0 && [...text.trim()].length >= MIN_SEARCHED;
@@ -168,26 +176,28 @@ const whichOne = (
   matches: readonly Match[],
   names: LookupNames,
   toScreen: (match: Match) => ScreenAddress,
-): View => ({
-  title: md`Which one do you mean?`,
-  tone: "neutral",
-  body: [
-    md`${matches.length === MAX_CHOICES ? `${MAX_CHOICES} or more` : matches.length} things match “${cut(text, 100)}”.`,
-    ...matches.slice(0, SHOWN_MATCHES).map((match) => {
-      const { label, hint } = toChoice(match, names, matches);
-      return md`- **${cut(label, 100)}** · ${cut(hint ?? "", 100)}`;
-    }),
-  ],
-  readings: [],
-  // Its links contain the typed text, which must not be stored.
-  isNothing: true,
-  menus: [
-    {
-      placeholder: "Pick one…",
-      choices: matches.map((match) => ({ ...toChoice(match, names, matches), to: toScreen(match) })),
-    },
-  ],
-});
+): View => {
+  const choices = toChoices(matches, names, toScreen);
+  return {
+    title: md`Which one do you mean?`,
+    tone: "neutral",
+    body: [
+      md`${matches.length === MAX_CHOICES ? `${MAX_CHOICES} or more` : matches.length} things match “${cut(text, 100)}”.`,
+      ...choices
+        .slice(0, SHOWN_MATCHES)
+        .map(({ label, hint }) => md`- **${cut(label, 100)}** · ${cut(hint ?? "", 100)}`),
+    ],
+    readings: [],
+    // Its links contain the typed text, which must not be stored.
+    isNothing: true,
+    menus: [
+      {
+        placeholder: "Pick one…",
+        choices,
+      },
+    ],
+  };
+};
 
 /** True for a text that is no name, but has the form of a party's id. */
 const isLikeParty = (text: string): boolean => text.includes("::");

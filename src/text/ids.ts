@@ -1,28 +1,67 @@
 import { LRUCache } from "lru-cache";
 import { clean, cut } from "./plain.js";
 
-/** Characters around a pasted id: spaces, quotes, code marks, brackets. */
-const AROUND = /^[\s"'`‘’“”«»<>()[\]]+|[\s"'`‘’“”«»<>()[\],;]+$/gu;
+/** Quotes, code marks and brackets that may surround a pasted text, by their partner. */
+const CLOSING: ReadonlyMap<string, string> = new Map(
+  ['""', "''", "``", "‘’", "“”", "«»", "<>", "()", "[]"].map(([open = "", close = ""]) => [open, close]),
+);
+const OPENING: ReadonlyMap<string, string> = new Map([...CLOSING].map(([open, close]) => [close, open]));
+/** Matches a character that may stand before or after a pasted id. */
+const BEFORE = /[\s"'`‘’“”«»<>()[\]]/u;
+const AFTER = /[\s"'`‘’“”«»<>()[\],;.:!?]/u;
+const SEPARATOR = /[\s,;]/u;
+/** Matches text in Markdown. */
+const MARKED = /^(\*\*|__|~~|\|\||\*|_)(.+)\1$/;
+/** Maximum number of marks or pairs of brackets around a text. Each is looked for in the whole text. */
+const MAX_LAYERS = 6;
+
+/** Returns a text without the characters at its ends. A regular expression for the end would take quadratic time. */
+function trimmed(text: string, before: RegExp, after: RegExp): string {
+  let [start, end] = [0, text.length];
+  while (start < end && before.test(text.charAt(start))) start += 1;
+  while (end > start && after.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
+
+/** Applies a change until nothing changes any more, or to so many layers. */
+function peeled(text: string, peel: (layer: string) => string): string {
+  let rest = text;
+  for (let layer = 0; layer < MAX_LAYERS; layer += 1) {
+    const inner = peel(rest);
+    if (inner === rest) break;
+    rest = inner;
+  }
+  return rest;
+}
+
+/**
+ * Returns a name without a pair of quotes or brackets around it, and without a single one at an end. A pair inside stays, as in
+ * "Acme (EU)".
+ */
+function withoutPair(text: string): string {
+  const rest = trimmed(text, /\s/, SEPARATOR);
+  const [first, last, inner] = [rest.charAt(0), rest.charAt(rest.length - 1), rest.slice(1, -1)];
+  const [open, close] = [OPENING.get(last), CLOSING.get(first)];
+  if (close !== undefined && last === close) {
+    const isNested = inner.indexOf(first) < inner.indexOf(close) && inner.includes(first);
+    if (isNested || !inner.includes(close)) return inner;
+  }
+  const isLoneStart = close === undefined ? OPENING.has(first) : !rest.slice(1).includes(close);
+  const isLoneEnd = open === undefined ? CLOSING.has(last) : !rest.slice(0, -1).includes(open);
+  return rest.slice(isLoneStart ? 1 : 0, isLoneEnd ? -1 : undefined);
+}
+
 /** Matches a label or a list mark before an id. A party's id may contain spaces itself. */
 const LABEL = /^(?:[-*•]|\d+\.|.*:[*_]*)\s+(?=\S+$)/;
-/** Matches text in Markdown, and the marks at the end of a sentence. */
-const MARKED = /^(\*\*|__|~~|\|\||\*|_)(.+)\1$/;
-const SENTENCE_END = /[.:!?]+$/;
 
-/** Returns the complete id in a text without the words and marks around it; the text itself if there is none. */
-function wholeIdIn(text: string): string {
+/** Returns the complete id in a text without the words and marks around it. `undefined` if there is none. */
+function wholeIdIn(text: string): string | undefined {
   const words = text.replace(LABEL, "");
-  const candidates = [words, words.split(" ").at(-1) ?? ""].map((each) => {
-    let [id, before] = [each, ""];
-    while (id !== before) {
-      before = id;
-      id = id.replace(AROUND, "").replace(SENTENCE_END, "").replace(MARKED, "$2");
-    }
-    return id;
-  });
-  const [whole = "", last = ""] = candidates;
+  const [whole = "", last = ""] = [words, words.slice(words.lastIndexOf(" ") + 1)].map((each) =>
+    peeled(each, (layer) => trimmed(layer, BEFORE, AFTER).replace(MARKED, "$2")),
+  );
   if (isWholeId(whole) && whole.includes("::")) return whole;
-  return isWholeId(last) ? last : text;
+  return isWholeId(last) ? last : undefined;
 }
 
 /** Matches a pasted link, plain or in Markdown. Ids contain no links. */
@@ -49,11 +88,13 @@ function decode(part: string): string {
   }
 }
 
-/** Extracts an id from pasted text, which may be a link, or have quotes or brackets around it. */
+/** Extracts an id or a name from pasted text, which may be a link, or have quotes or brackets around it. */
 function toId(text: string): string {
   const link = LINK.exec(text);
-  const id = link ? idInLink(link[0]) : text;
-  return wholeIdIn(clean(id).replace(AROUND, "").replace(/\s+/g, " "));
+  const words = clean(link ? idInLink(link[0]) : text)
+    .trim()
+    .replace(/\s+/g, " ");
+  return wholeIdIn(words) ?? peeled(words, withoutPair);
 }
 
 /** First character of an id's key (src/storage/id-keys.ts). No packed id begins with it. */

@@ -7,6 +7,7 @@ import { address } from "../../src/screens/addresses.js";
 import { lookup } from "../../src/screens/lookup.js";
 import type { View } from "../../src/screens/view.js";
 import { createCache } from "../../src/storage/cache.js";
+import { readId } from "../../src/text/ids.js";
 import { newState, quiet } from "../harness.js";
 
 const NOW = Date.now();
@@ -61,9 +62,32 @@ describe("a name that is looked up", () => {
   });
 
   it("can be typed as lists show it", async () => {
-    expect(await open("same title (ben)", "voteRequest")).toMatchObject({
+    expect(await open(readId("same title (ben)"), "voteRequest")).toMatchObject({
       to: address("voteRequest", { id: "00ben" }),
     });
+  });
+
+  it("costs about as much as the number of its namesakes", async () => {
+    const directory = createDirectory();
+    const apps = Array.from({ length: 3_000 }, (_, at) => ({
+      id: `a${at}`,
+      name: "Feature Application",
+      active: null,
+      requester: "Ana",
+      openedAt: NOW - at * 60_000,
+    }));
+    await directory.replace("proposal", apps, NOW);
+    const names = createNames({ directory, explorer, state: newState(), log: quiet });
+    const sources = { directory, names, explorer };
+    // Each of these took minutes when every name was compared with every other.
+    const minute = new Date(NOW - 5 * 60_000).toISOString().slice(11, 16);
+    const marked = names.voteRequest({ identity: "a5", title: "Feature Application" });
+    expect(marked).toContain(minute);
+    expect(await lookup({ id: marked, of: "voteRequest" }, sources)).toMatchObject({
+      to: address("voteRequest", { id: "a5" }),
+    });
+    const view = (await lookup({ id: "Feature Application", of: "voteRequest" }, sources)) as View;
+    expect(view.menus?.[0]?.choices).toHaveLength(25);
   });
 
   it.each(["lookup", "party"] as const)("is not called unknown while a list is unread (%s)", async (of) => {
