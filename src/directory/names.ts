@@ -22,6 +22,7 @@ import type { State } from "../storage/state.js";
 import { StateError } from "../storage/store.js";
 import { fingerprint, hintOf, isWholeId, shortId } from "../text/ids.js";
 import { cut } from "../text/plain.js";
+import { repeatedIn } from "../util/groups.js";
 import { lazy, singleFlight } from "../util/single-flight.js";
 import { withTimeout } from "../util/timeouts.js";
 import { type NamedEntry, requestSummaries } from "./collections.js";
@@ -103,12 +104,6 @@ const timeOf = (entry: NamedEntry) =>
   entry.openedAt === undefined
     ? undefined
     : `${dayOf(entry)}, ${new Date(entry.openedAt).toISOString().slice(11, 16)}`;
-
-/** Returns the values that occur more than once. */
-function repeatedIn<T>(values: readonly T[]): ReadonlySet<T> {
-  const seen = new Set<T>();
-  return new Set(values.filter((value) => seen.size === seen.add(value).size));
-}
 
 /** Name of a request without a title and an action. */
 const NAMELESS = "Vote request without a title";

@@ -1,6 +1,6 @@
 import { toDecimal, toRecord, toText } from "../explorer/values.js";
 import { shortId } from "../text/ids.js";
-import { capitalized } from "../text/plain.js";
+import { capitalized, withoutEnding } from "../text/plain.js";
 import { CONFIG_FIELDS } from "./configuration-fields.js";
 import { readable } from "./readable.js";
 import { isTimeText, toMicroseconds, UNITS, type UnitName, type Value, valueText } from "./units.js";
@@ -97,13 +97,16 @@ function leavesOf(value: unknown, path: readonly Step[], found: Map<string, Leaf
       valueRecord && Object.keys(valueRecord).length === 1 ? (valueRecord.map ?? valueRecord.pos) : undefined;
     const list = [value, only].find((each): each is unknown[] => Array.isArray(each)) ?? null;
     const entries = list
-      ? entriesOf(list)
+      ? entriesOf(list.slice(0, MAX_LEAVES))
       : Object.entries(valueRecord ?? {}).map(([name, inner]) => [name.slice(0, MAX_KEY), inner] as const);
     // A text map is an object whose names are keys and not fields.
     const areKeys = list !== null || CONFIG_FIELDS.has(`${patternOf(path)}.*`);
     const isMember = path.at(-1)?.isKey === true;
     if (entries.length === 0 && isMember) addChange("yes");
-    for (const [text, inner] of entries) leavesOf(inner, [...path, { text, isKey: areKeys }], found);
+    for (const [text, inner] of entries) {
+      if (found.size >= MAX_LEAVES) break;
+      leavesOf(inner, [...path, { text, isKey: areKeys }], found);
+    }
   }
 }
 
@@ -113,13 +116,13 @@ function otherwise(path: readonly Step[]): string {
   return capitalized(pathWords);
 }
 
-/** Returns the label of a field and the unit of its value. */
-function describe(path: readonly Step[]): { readonly label: string; readonly unit: UnitName | undefined } {
+/** Returns the label of a field. */
+function labelOf(path: readonly Step[]): string {
   const field = CONFIG_FIELDS.get(patternOf(path));
-  if (!field) return { label: otherwise(path), unit: undefined };
-  const [label, unit, keyUnit = "text"] = field;
+  if (!field) return otherwise(path);
+  const [label, , keyUnit = "text"] = field;
   const key = path.find(({ isKey }) => isKey)?.text ?? "";
-  return { label: label.replace("{}", () => valueText(UNITS[keyUnit](key), shortId)), unit };
+  return label.replace("{}", () => valueText(UNITS[keyUnit](key), shortId));
 }
 
 /** Converts a leaf to its unit. A duration is recognized by its format, even if the field is unknown. */
@@ -131,7 +134,7 @@ const SHORT_DECIMAL = /\.\d{1,9}$/;
 
 /** Returns a time's text without the zeros at the end of its fraction of a second. */
 const withoutZeros = (text: string): string =>
-  text.replace(/\.(\d*?)0+(?!\d)/, ".$1").replace(/\.(?!\d)/, "");
+  text.replace(/\.(\d*)/, (_, digits: string) => withoutEnding(`.${withoutEnding(digits, /0/)}`, /\./));
 
 /**
  * Compares two leaves. Numbers and times are equal if their values are. Text must be identical: version 1.10 is not 1.1, which the
@@ -161,8 +164,9 @@ export function configChanges(base: unknown, next: unknown): ConfigChange[] {
   const gone = [...before.keys()].filter((path) => !after.has(path));
   return [...after.keys(), ...gone].flatMap((path) => {
     const [was, is] = [before.get(path), after.get(path)];
-    const { label, unit } = describe((is ?? was)?.path ?? []);
+    const steps = (is ?? was)?.path ?? [];
+    const unit = CONFIG_FIELDS.get(patternOf(steps))?.[1];
     if (isSame(was, is, unit)) return [];
-    return [{ path, label, from: toValue(was, unit), to: toValue(is, unit) }];
+    return [{ path, label: labelOf(steps), from: toValue(was, unit), to: toValue(is, unit) }];
   });
 }

@@ -113,15 +113,13 @@ export function versionsBehind(
   { counts }: VersionSurvey,
 ): number | undefined {
   if (version === null || other === null || !isVersion(version) || !isVersion(other)) return undefined;
-  const between = [...counts.keys()].filter(
-    (each) =>
-      each !== null &&
-      isVersion(each) &&
-      compareVersions(each, version) > 0 &&
-      compareVersions(each, other) <= 0,
-  );
+  const between = [...counts.keys()]
+    .filter((each) => each !== null)
+    .filter(
+      (each) => isVersion(each) && compareVersions(each, version) > 0 && compareVersions(each, other) <= 0,
+    )
+    .toSorted(compareVersions);
   // "v0.6.3" and "0.6.3" are one version.
-  const isFirst = (each: string | null, place: number) =>
-    between.findIndex((one) => compareVersions(one ?? "", each ?? "") === 0) === place;
+  const isFirst = (each: string, place: number) => compareVersions(between[place - 1] ?? "", each) !== 0;
   return between.filter(isFirst).length;
 }

@@ -1,6 +1,7 @@
 import type { Vote } from "../explorer/schema/governance.js";
 import { toFlag, toId, toRecord, toText, toTime } from "../explorer/values.js";
 import { isPartyId } from "../text/ids.js";
+import { repeatedIn } from "../util/groups.js";
 
 /** A vote with its data from the contract. */
 export interface CastVote extends Vote {
@@ -80,11 +81,10 @@ export function votersIn(votes: readonly Vote[]): readonly Voter[] {
     for (const alias of aliasesOf(vote))
       if (!voter.aliases.includes(alias) && (owners.get(alias)?.size ?? 1) < 2) voter.aliases.push(alias);
   }
-  const names = [...voters.values()].map(({ name }) => name);
-  const isShared = (name: string) => names.indexOf(name) !== names.lastIndexOf(name);
+  const shared = repeatedIn([...voters.values()].map(({ name }) => name));
   // Voters that share a name are shown by their parties.
   return [...voters].map(([identity, voter]) =>
-    isShared(voter.name) ? { ...voter, name: identity } : voter,
+    shared.has(voter.name) ? { ...voter, name: identity } : voter,
   );
 }
 

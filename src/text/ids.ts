@@ -1,27 +1,19 @@
 import { LRUCache } from "lru-cache";
-import { clean, cut } from "./plain.js";
+import { clean, cut, withoutEnding } from "./plain.js";
 
 /** Quotes, code marks and brackets that may surround a pasted text, by their partner. */
 const CLOSING: ReadonlyMap<string, string> = new Map(
   ['""', "''", "``", "‘’", "“”", "«»", "<>", "()", "[]"].map(([open = "", close = ""]) => [open, close]),
 );
 const OPENING: ReadonlyMap<string, string> = new Map([...CLOSING].map(([open, close]) => [close, open]));
-/** Matches a character that may stand before or after a pasted id. */
-const BEFORE = /[\s"'`‘’“”«»<>()[\]]/u;
+/** Matches what may stand before a pasted id, and a character that may stand after it. */
+const BEFORE = /^[\s"'`‘’“”«»<>()[\]]+/u;
 const AFTER = /[\s"'`‘’“”«»<>()[\],;.:!?]/u;
 const SEPARATOR = /[\s,;]/u;
 /** Matches text in Markdown. */
 const MARKED = /^(\*\*|__|~~|\|\||\*|_)(.+)\1$/;
 /** Maximum number of marks or pairs of brackets around a text. Each is looked for in the whole text. */
 const MAX_LAYERS = 6;
-
-/** Returns a text without the characters at its ends. A regular expression for the end would take quadratic time. */
-function trimmed(text: string, before: RegExp, after: RegExp): string {
-  let [start, end] = [0, text.length];
-  while (start < end && before.test(text.charAt(start))) start += 1;
-  while (end > start && after.test(text.charAt(end - 1))) end -= 1;
-  return text.slice(start, end);
-}
 
 /** Applies a change until nothing changes any more, or to so many layers. */
 function peeled(text: string, peel: (layer: string) => string): string {
@@ -39,7 +31,7 @@ function peeled(text: string, peel: (layer: string) => string): string {
  * "Acme (EU)".
  */
 function withoutPair(text: string): string {
-  const rest = trimmed(text, /\s/, SEPARATOR);
+  const rest = withoutEnding(text.trimStart(), SEPARATOR);
   const [first, last, inner] = [rest.charAt(0), rest.charAt(rest.length - 1), rest.slice(1, -1)];
   const [open, close] = [OPENING.get(last), CLOSING.get(first)];
   if (close !== undefined && last === close) {
@@ -58,7 +50,7 @@ const LABEL = /^(?:[-*•]|\d+\.|.*:[*_]*)\s+(?=\S+$)/;
 function wholeIdIn(text: string): string | undefined {
   const words = text.replace(LABEL, "");
   const [whole = "", last = ""] = [words, words.slice(words.lastIndexOf(" ") + 1)].map((each) =>
-    peeled(each, (layer) => trimmed(layer, BEFORE, AFTER).replace(MARKED, "$2")),
+    peeled(each, (layer) => withoutEnding(layer.replace(BEFORE, ""), AFTER).replace(MARKED, "$2")),
   );
   if (isWholeId(whole) && whole.includes("::")) return whole;
   return isWholeId(last) ? last : undefined;

@@ -16,6 +16,13 @@ export function clean(text: string): string {
   return text.toWellFormed().replace(/\r\n?/g, "\n").replace(UNSAFE, "").replace(STACKED, "$1");
 }
 
+/** Returns a text without the characters at its end that match. A regular expression with `+$` would take quadratic time. */
+export function withoutEnding(text: string, character: RegExp): string {
+  let end = text.length;
+  while (end > 0 && character.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}
+
 /** Returns words with a capital first letter. */
 export const capitalized = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 

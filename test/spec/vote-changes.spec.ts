@@ -23,6 +23,12 @@ describe("compareVotes", () => {
     });
   });
 
+  it.each(["constructor", "toString", "__proto__"])("reports and counts a vote of %s", (identifier) => {
+    const { changes, events } = compareVotes("k", tracked({ votes: {} }), [vote({ identifier })]);
+    expect(Object.entries(changes.votes ?? {})).toEqual([[identifier, true]]);
+    expect(events).toEqual([event({})]);
+  });
+
   it("reports no votes from before the first reading", () => {
     const { changes, events } = compareVotes("k", tracked(), [
       vote({}),

@@ -76,13 +76,19 @@ export const url = field(toUrl, "string");
 export const jsonText = field(toJson, "string");
 export const json = field(toJson, "object");
 
-/** Maximum number of rows that are read from an array. No more rows of a list can be reached (paging.ts). */
+/** Maximum number of rows that are read from a list. No more can be reached (paging.ts). */
 const MAX_ROWS = 5_100;
+/** Maximum number of rows within a row, such as the receivers of a transfer. */
+const MAX_INNER_ROWS = 200;
 
 /** Parses the rows of an array one by one, so that an invalid row does not affect the others. */
-export function readRows<T extends z.ZodObject>(item: T, values: readonly unknown[]): z.infer<T>[] {
+export function readRows<T extends z.ZodObject>(
+  item: T,
+  values: readonly unknown[],
+  max = MAX_ROWS,
+): z.infer<T>[] {
   const rows: z.infer<T>[] = [];
-  for (const value of values.slice(0, MAX_ROWS)) {
+  for (const value of values.slice(0, max)) {
     // Check this without zod, which creates an error object for each invalid row. Thousands of them cause a long garbage
     // collection.
     if (toRecord(value) === null) continue;
@@ -92,15 +98,15 @@ export function readRows<T extends z.ZodObject>(item: T, values: readonly unknow
   return rows;
 }
 
-export const rowsOf = <T extends z.ZodObject>(item: T) =>
-  field((value) => (Array.isArray(value) ? readRows(item, value) : []), { rows: item });
+export const rowsOf = <T extends z.ZodObject>(item: T, max = MAX_ROWS) =>
+  field((value) => (Array.isArray(value) ? readRows(item, value, max) : []), { rows: item });
 
 /** Creates a field for a nested object. If the object is missing, all its fields are null. */
 export const inner = <T extends z.ZodObject>(fields: T) =>
   field((value) => fields.parse(toRecord(value) ?? {}), { fields });
 
 export const partyRef = z.object({ partyId: id, accountName: name, imageUrl: url });
-export const partyRefs = rowsOf(partyRef);
+export const partyRefs = rowsOf(partyRef, MAX_INNER_ROWS);
 
 /** A reference to a party in another resource. */
 export type PartyRef = z.infer<typeof partyRef>;

@@ -34,11 +34,11 @@ export const votesOn = <Row extends Vote>(
 ): Row[] =>
   rows.filter(({ trackingCid }) => trackingCid === identity || contractIds.some((id) => id === trackingCid));
 
-type Votes = Readonly<Record<string, boolean | null>>;
+type Votes = ReadonlyMap<string, boolean | null>;
 
 /** Returns the key of a voter's stored vote, under any of the voter's names. `undefined` if there is none. */
 const keptKey = (votes: Votes, vote: Vote): string | undefined =>
-  aliasesOf(vote).find((name) => Object.hasOwn(votes, name));
+  aliasesOf(vote).find((name) => votes.has(name));
 
 /**
  * True if the rows may contain known voters under other names. This is the case if some known voters are
@@ -47,7 +47,7 @@ const keptKey = (votes: Votes, vote: Vote): string | undefined =>
  */
 function isAmbiguous(votes: Votes, rows: readonly Vote[]): boolean {
   const seenKeys = new Set(rows.map((row) => keptKey(votes, row)));
-  const missingKeys = Object.keys(votes).filter((key) => !seenKeys.has(key));
+  const missingKeys = [...votes.keys()].filter((key) => !seenKeys.has(key));
   return rows.some((row) => {
     const key = keptKey(votes, row) === undefined ? voterKey(row) : null;
     return key !== null && missingKeys.some((other) => isWholeId(other) !== isWholeId(key));
@@ -66,38 +66,43 @@ export function compareVotes(
   own: readonly Vote[],
   requester: readonly string[],
 ): VoteChanges {
-  const votes: Record<string, boolean | null> = { ...request.votes };
+  const votes = new Map(Object.entries(request.votes ?? {}));
   if (isAmbiguous(votes, own)) {
     const { voteSequence, unconfirmedVotes } = request;
     const changes = {
-      votes,
+      votes: Object.fromEntries(votes),
       voteSequence,
       ...(unconfirmedVotes ? { unconfirmedVotes } : {}),
       needsDetail: true,
     };
     return { changes, events: [] };
   }
-  const unconfirmedVotes: Record<string, boolean> = {};
+  const before = new Map(Object.entries(request.unconfirmedVotes ?? {}));
+  const unconfirmedVotes = new Map<string, boolean>();
   const foundChanges: VoteChange[] = [];
   let voteSequence = request.voteSequence;
   for (const row of own) {
     const { accept } = row;
     const voter = keptKey(votes, row) ?? voterKey(row);
     if (voter === null || accept === null) continue;
-    const previousVote = votes[voter] ?? null;
+    const previousVote = votes.get(voter) ?? null;
     if (previousVote === accept) continue;
-    if (previousVote !== null && request.unconfirmedVotes?.[voter] !== accept) {
-      unconfirmedVotes[voter] = accept;
+    if (previousVote !== null && before.get(voter) !== accept) {
+      unconfirmedVotes.set(voter, accept);
       continue;
     }
-    votes[voter] = accept;
+    votes.set(voter, accept);
     if (request.votes === undefined || (previousVote === null && isOwn(requester, row, own))) continue;
     voteSequence += 1;
     foundChanges.push({ voter: voterName(row) ?? voter, from: previousVote, to: accept });
   }
-  const isUnsure = Object.keys(unconfirmedVotes).length > 0;
   return {
-    changes: { votes, voteSequence, unconfirmedVotes, ...(isUnsure ? { needsDetail: true } : {}) },
+    changes: {
+      votes: Object.fromEntries(votes),
+      voteSequence,
+      unconfirmedVotes: Object.fromEntries(unconfirmedVotes),
+      ...(unconfirmedVotes.size > 0 ? { needsDetail: true } : {}),
+    },
     events:
       foundChanges.length > 0 ? [{ kind: "votes", key, sequence: voteSequence, votes: foundChanges }] : [],
   };
