@@ -3,6 +3,13 @@ import { type DocumentOf, defineCollection } from "../storage/collection.js";
 import { timestampSchema } from "../storage/timestamp.js";
 import { yieldIfBusy } from "../util/event-loop.js";
 
+/** A vote request's change of the network's upgrade schedule, epoch ms. null removes a time. */
+export const upgradeChangeSchema = z.object({
+  upgradeAt: timestampSchema.nullable().exactOptional(),
+  freezeAt: timestampSchema.nullable().exactOptional(),
+  olderUpgradeAt: timestampSchema.nullable().exactOptional(),
+});
+
 const entrySchema = z.object({
   id: z.string(),
   name: z.string().nullable(),
@@ -23,14 +30,7 @@ const entrySchema = z.object({
   /** Constructor of a vote request's action, from its detail. Empty if the detail has none. */
   action: z.string().exactOptional(),
   /** A vote request's change of the network's upgrade schedule; null if it changes nothing. Missing if the request was not read. */
-  upgradeChange: z
-    .object({
-      upgradeAt: timestampSchema.nullable().exactOptional(),
-      freezeAt: timestampSchema.nullable().exactOptional(),
-      olderUpgradeAt: timestampSchema.nullable().exactOptional(),
-    })
-    .nullable()
-    .exactOptional(),
+  upgradeChange: upgradeChangeSchema.nullable().exactOptional(),
   /** Time when the bot first saw enough yes votes (epoch ms), and whether it saw the request expire. */
   enoughYesAt: timestampSchema.exactOptional(),
   hasExpired: z.boolean().exactOptional(),

@@ -1,9 +1,12 @@
 import * as z from "zod";
+import { upgradeChangeSchema } from "../../directory/collections.js";
 import { type DocumentOf, defineCollection, type Owner } from "../../storage/collection.js";
 import { timestampSchema } from "../../storage/timestamp.js";
 
 /** The name of this feed. */
 export const UPGRADES_FEED = "upgrades";
+/** Id of the time since which it is known what all accepted vote requests change. */
+export const EXAMINED = `${UPGRADES_FEED}-votes`;
 
 /** An upgrade that the super validators have accepted. */
 const upgradeSchema = z.object({
@@ -23,6 +26,8 @@ const upgradeSchema = z.object({
   /** True if that reading came late, so that rounds may have advanced before. */
   isLate: z.boolean().exactOptional(),
   isCancelled: z.boolean().exactOptional(),
+  /** What the accepted vote requests change, by their identity. A list of the explorer may lack one of them. */
+  changes: z.record(z.string(), upgradeChangeSchema).exactOptional(),
   endedAt: timestampSchema.exactOptional(),
   /** Increases with every change that its message shows. */
   revision: z.number(),

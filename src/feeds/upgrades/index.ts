@@ -11,7 +11,7 @@ import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import { calendarServers } from "../governance/calendar.js";
 import { VALIDATOR_FEED, validatorWatches, watchId } from "../validator/collections.js";
 import { upgradeCalendar, upgradeEvents } from "./calendar.js";
-import { standstills, UPGRADES_FEED, upgrades } from "./collections.js";
+import { EXAMINED, standstills, UPGRADES_FEED, upgrades } from "./collections.js";
 import {
   beginningOf,
   begins,
@@ -24,7 +24,7 @@ import {
 import { newsView, timeLines, upgradeView } from "./messages.js";
 import { readinessLines, reportReadiness } from "./readiness.js";
 import { neededVersion, options, topics } from "./topics.js";
-import { createUpgradesWatch } from "./watch.js";
+import { createUpgradesWatch, isUnexamined } from "./watch.js";
 
 type ReadinessDeps = Pick<AnswerDeps, "directory" | "names" | "subscriptions">;
 
@@ -52,6 +52,17 @@ const nextUpgrade = ({ directory, now }: Pick<AnswerDeps, "directory" | "now">) 
 
 const NOT_SCHEDULED = md`No upgrade of the network is scheduled.`;
 
+/** Says that no upgrade is scheduled, if that is known. */
+function noUpgrade({ directory, names }: Pick<AnswerDeps, "directory" | "names">): Markdown {
+  if (directory.readAt("proposal") === undefined) return md`The vote requests haven't been read yet.`;
+  const isExamined = directory
+    .entries("proposal")
+    .every(({ id, acceptedFor }) => acceptedFor === undefined || !isUnexamined(id, names));
+  return isExamined
+    ? NOT_SCHEDULED
+    : md`I haven't read what all accepted votes decide, so I don't know if an upgrade is scheduled.`;
+}
+
 const definition: FeedDefinition = {
   name: UPGRADES_FEED,
   description: "Announce upgrades of the network in a channel, and who is ready",
@@ -71,9 +82,7 @@ const definition: FeedDefinition = {
 
   async standing(deps, subscription) {
     const upgrade = nextUpgrade(deps);
-    const isRead = deps.directory.readAt("proposal") !== undefined;
-    const none = isRead ? NOT_SCHEDULED : md`The vote requests haven't been read yet.`;
-    const lines = upgrade ? timeLines(upgrade) : [none];
+    const lines = upgrade ? timeLines(upgrade) : [noUpgrade(deps)];
     return [...lines, ...(await readinessFor(deps, subscription))];
   },
 
@@ -83,7 +92,7 @@ const definition: FeedDefinition = {
     );
     if (open) return md`Next upgrade: ${timestampWithAge(open.upgradeAt)}.`;
     // Upgrades are only read while a channel subscribes to them.
-    return (await state.open(progress).get(UPGRADES_FEED)) ? NOT_SCHEDULED : undefined;
+    return (await state.open(progress).get(EXAMINED)) ? NOT_SCHEDULED : undefined;
   },
 };
 

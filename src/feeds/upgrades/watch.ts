@@ -1,10 +1,17 @@
+import { isDeepStrictEqual } from "node:util";
 import { progress } from "../../delivery/collections.js";
 import type { FeedDeps, PollSteps, Subscribers } from "../../delivery/module.js";
+import type { Names } from "../../directory/names.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import type { Explorer } from "../../explorer/service.js";
 import { motionKindOf } from "../../ledger/motion-kinds.js";
 import { readRounds } from "../../ledger/rounds.js";
-import { type UpgradeDecision, upgradeDecision } from "../../ledger/upgrades.js";
+import {
+  type UpgradeChange,
+  type UpgradeDecision,
+  type UpgradeVote,
+  upgradeDecision,
+} from "../../ledger/upgrades.js";
 import { actionIn, readDetail } from "../../ledger/vote-requests.js";
 import { statusGroup } from "../../ledger/vote-rules.js";
 import { ageOf } from "../../util/clock.js";
@@ -13,7 +20,7 @@ import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import { type TrackedVoteRequest, trackedVoteRequests } from "../governance/collections.js";
 import { isInDoubt } from "../governance/tracking.js";
 import { PROGRESS as GOVERNANCE } from "../governance/watch.js";
-import { standstills, UPGRADES_FEED, type Upgrade, upgrades } from "./collections.js";
+import { EXAMINED, standstills, UPGRADES_FEED, type Upgrade, upgrades } from "./collections.js";
 import { judgeStandstill, judgeUpgrade, NOTHING_NEW } from "./decide.js";
 import type { UpgradeEvent } from "./events.js";
 
@@ -63,6 +70,14 @@ const candidatesIn = (tracked: Iterable<TrackedVoteRequest>): Candidate[] =>
     return Number.isFinite(acceptedFor) ? [{ id: identity, openedAt, acceptedFor }] : [];
   });
 
+/** Returns the changes of the schedule by the accepted vote requests, by their identity. */
+const changesBy = (votes: readonly (Candidate & UpgradeVote)[]): Record<string, UpgradeChange> =>
+  Object.fromEntries(
+    votes.flatMap(({ id, acceptedFor, upgradeChange }) =>
+      upgradeChange && acceptedFor !== undefined ? [[id, upgradeChange]] : [],
+    ),
+  );
+
 interface UpgradesWatchDeps extends Pick<FeedDeps, "state" | "names" | "now"> {
   readonly explorer: Explorer;
 }
@@ -77,17 +92,17 @@ const hasEndedSince = (
   at: number,
 ): boolean => restatedAt > at || (openUntil !== undefined && closedAt > at);
 
+/** True for a vote request that may be about an upgrade, but whose action is not known. */
+export const isUnexamined = (id: string, names: Pick<Names, "actionOf" | "upgradeOf">): boolean => {
+  const action = names.actionOf(id) ?? "";
+  return action === "" || (motionKindOf(action) === "configuration" && names.upgradeOf(id) === undefined);
+};
+
 /** Creates the poll that compares the accepted schedule and the rounds with what was announced. */
 export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWatchDeps) {
   const readTimes = state.open(progress);
   /** When the details of vote requests may be read again, epoch ms. */
   const rereadAt = new Map<string, number>();
-
-  /** True for a vote request that may be about an upgrade, but whose action is not known. */
-  const isUnexamined = ({ id }: Candidate): boolean => {
-    const action = names.actionOf(id) ?? "";
-    return action === "" || (motionKindOf(action) === "configuration" && names.upgradeOf(id) === undefined);
-  };
 
   /**
    * Reads the details of the newest vote requests, so that an upgrade is known as soon as it is accepted. The one that decided the
@@ -98,7 +113,7 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
     const rank = ({ id, openedAt }: Candidate) =>
       id === decidedBy ? Number.POSITIVE_INFINITY : (openedAt ?? 0);
     const unexamined = candidates
-      .filter((each) => isDue(each) && isUnexamined(each))
+      .filter((each) => isDue(each) && isUnexamined(each.id, names))
       .toSorted((a, b) => rank(b) - rank(a));
     for (const { id } of unexamined.slice(0, MAX_DETAILS)) {
       rereadAt.set(id, now() + RETRY_MS);
@@ -117,15 +132,15 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
   const decisionAfter = (
     open: Upgrade | undefined,
     tracked: readonly TrackedVoteRequest[],
-    candidates: readonly Candidate[],
+    votes: readonly (Candidate & UpgradeVote)[],
   ): UpgradeDecision | undefined => {
     if (tracked.some((each) => names.upgradeOf(each.identity) && isInDoubt(each, now()))) return undefined;
-    const last = upgradeDecision(
-      candidates.map((each) => ({ ...each, upgradeChange: names.upgradeOf(each.id) ?? null })),
-    );
+    const last = upgradeDecision(votes);
     const known = tracked.find(({ identity }) => identity === open?.decidedBy);
     if (!open) return last;
-    if (!known || names.upgradeOf(known.identity) === undefined) return undefined;
+    if (!known) return undefined;
+    const isRead = names.upgradeOf(known.identity) !== undefined || open.changes?.[known.identity];
+    if (!isRead) return undefined;
     if (isAccepted(known.status)) return last;
     if (!isRevoked(known)) return undefined;
     const at = known.reopenedAt ?? known.restatedAt ?? now();
@@ -147,7 +162,7 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
     if ((await subscribers.subscriptions()).length === 0) {
       const subjects = [...knownUpgrades.keys(), ...knownStandstills.keys()];
       if (firstRead || subjects.length > 0)
-        yield { writes: [readTimes.delete(UPGRADES_FEED)], ended: subjects };
+        yield { writes: [readTimes.delete(UPGRADES_FEED), readTimes.delete(EXAMINED)], ended: subjects };
       return "done";
     }
     const tracked = await state.open(trackedVoteRequests).list();
@@ -156,7 +171,12 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
     await examine(candidates, openUpgrade?.[1].decidedBy);
     const isBaseline = firstRead === undefined;
     const votesRead = await readTimes.get(GOVERNANCE);
-    const decision = decisionAfter(openUpgrade?.[1], [...tracked.values()], candidates);
+    const wasExamined = (await readTimes.get(EXAMINED)) !== undefined;
+    const votes = candidates.map((each) => ({
+      ...each,
+      upgradeChange: names.upgradeOf(each.id) ?? openUpgrade?.[1].changes?.[each.id] ?? null,
+    }));
+    const decision = decisionAfter(openUpgrade?.[1], [...tracked.values()], votes);
     // An upgrade that was accepted before the first reading is no news, however long it takes to read the details.
     const isNews = [...tracked.values()].some(
       (each) =>
@@ -176,11 +196,20 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
       ...schedule.events.filter((each) => isNews || !isSchedule(each)),
       ...standing.events.filter(({ kind }) => !(isTold && kind === "moving")),
     ];
+    const [subject, upgrade] = openOf(new Map([...knownUpgrades, ...schedule.changed])) ?? [];
+    const changes = changesBy(votes);
+    const isChanged = upgrade !== undefined && !isDeepStrictEqual(upgrade.changes ?? {}, changes);
+    const changed = new Map(schedule.changed);
+    if (subject !== undefined && isChanged) changed.set(subject, { ...upgrade, changes });
+    const isExamined =
+      votesRead !== undefined &&
+      candidates.every((each) => each.acceptedFor === undefined || !isUnexamined(each.id, names));
     const ended = [...oldOf(knownUpgrades, now()), ...oldOf(knownStandstills, now())];
     const writes = present([
-      ...[...schedule.changed].map(([subject, upgrade]) => state.open(upgrades).put(subject, upgrade)),
-      ...[...standing.changed].map(([subject, each]) => state.open(standstills).put(subject, each)),
+      ...[...changed].map(([id, each]) => state.open(upgrades).put(id, each)),
+      ...[...standing.changed].map(([id, each]) => state.open(standstills).put(id, each)),
       isBaseline && readTimes.put(UPGRADES_FEED, { completeAt: now() }),
+      isExamined && !wasExamined && readTimes.put(EXAMINED, { completeAt: now() }),
     ]);
     if (writes.length + ended.length > 0)
       yield { events, writes, changed: [...schedule.changed.keys(), ...standing.changed.keys()], ended };

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PERMISSION } from "../../../sandbox/discord/permissions.js";
 import type { Channel } from "../../../sandbox/discord/world.js";
+import { type UpgradeSetting, upgradeMotion, upgradeSetting } from "../../../sandbox/explorer/actions.js";
 import { makeStack } from "../../../sandbox/stack.js";
+import { toRecord } from "../../../src/explorer/values.js";
 import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
 import { type Harness, SMALL, startHarness, textOf } from "../../harness.js";
 
@@ -308,5 +310,68 @@ it("reads details again that could not be read, and announces only what was deci
   harness.explorer.clearFaults();
   await harness.pass(2 * MINUTE);
   await expect.poll(told).toEqual(["🛠️ Network upgrade moved"]);
+  await harness.close();
+});
+
+it("is not cancelled by a list that lacks an earlier vote about it", async () => {
+  const harness = await makeStack({
+    explorer: { lively: false, size: { ...SMALL, voteRequests: 0 } },
+    jobsPerSecond: 5,
+    env: () => ({
+      WATCH_POLL_SECONDS: "1",
+      GOVERNANCE_POLL_SECONDS: "1",
+      EXPLORER_REQUESTS_PER_MINUTE: "100000",
+      SANDBOX_HURRY: "20",
+    }),
+  });
+  const { world, guild, driver, people, channels } = harness.discord;
+  const { explorer } = harness;
+  const { ledger } = explorer;
+  const channel = world.addChannel({ type: 0, guild_id: guild.id, name: "upgrades" });
+  const told = () => world.read(channel).map(({ notified }) => notified.replace(/:.*/, ""));
+  const reads = (path: string) => explorer.requests.filter((each) => each.path.endsWith(path)).length;
+  const untilRead = async (path = "/vote-requests") => {
+    const before = reads(path);
+    await expect.poll(() => reads(path)).toBeGreaterThan(before + 2);
+  };
+  await harness.start();
+  await driver.ask({ user: people.owner, channel: channels.general }, "/subscribe upgrades", {
+    channel: channel.id,
+  });
+  await untilRead();
+  const accept = async (before: UpgradeSetting, after: UpgradeSetting) => {
+    const { actionConfig, title = "" } = upgradeMotion(before, after);
+    const request = ledger.openVoteRequest({ title, actionConfig, effectiveInMs: null });
+    await untilRead();
+    ledger.decideVoteRequest(request, "Accepted");
+    return request;
+  };
+  const setting = upgradeSetting(Math.ceil((harness.now() + 14 * DAY) / HOUR) * HOUR);
+  const first = await accept({}, setting);
+  await expect.poll(told).toEqual(["🛠️ Network upgrade scheduled"]);
+  const { nextScheduledLogicalSynchronizerUpgrade: next } = setting;
+  const topologyFreezeTime = new Date(Date.parse(next.upgradeTime) - 5 * HOUR).toISOString();
+  await accept(setting, { nextScheduledLogicalSynchronizerUpgrade: { ...next, topologyFreezeTime } });
+  await expect.poll(told).toHaveLength(2);
+  await harness.restart();
+  const detailsRead = reads(`${first.firstContractId}/details`);
+  explorer.injectFault(
+    { kind: "status", status: 500 },
+    { path: new RegExp(`${first.firstContractId}/details$`) },
+  );
+  const isOther = (row: unknown) => !JSON.stringify(row).includes(first.firstContractId);
+  explorer.mood = (answer, path) => {
+    const page = toRecord(answer);
+    return path.endsWith("/vote-requests") && Array.isArray(page?.content)
+      ? { ...page, content: page.content.filter(isOther) }
+      : answer;
+  };
+  // The names are read from the list, too.
+  for (let lists = 0; lists < 3; lists += 1) {
+    await harness.pass(5 * MINUTE);
+    await untilRead();
+  }
+  expect(told()).toHaveLength(2);
+  expect(reads(`${first.firstContractId}/details`)).toBeGreaterThan(detailsRead);
   await harness.close();
 });
