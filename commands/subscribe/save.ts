@@ -79,7 +79,8 @@ export const saved = (...of: Parameters<typeof attempt>): Promise<Saved> => unti
 
 /**
  * True if a feed keeps what it remembers about a subscription, as after a change of its role. The feed starts again if the
- * subject, the topics or the feed's own options change, or if the same is typed again in a feed that has `/subscribe edit`.
+ * subject, or its topics and options that matter for that, change, or if the same is typed again in a feed that has
+ * `/subscribe edit` and names none.
  */
 function isContinued(
   feed: FeedDefinition,
@@ -87,11 +88,13 @@ function isContinued(
   after: Subscription,
   isEdit: boolean,
 ): boolean {
-  const names = ["subject", "isPaused", ...Object.keys(feed.options)];
+  const matters = (name: string) => feed.restartedBy?.includes(name) ?? true;
+  const names = ["subject", "isPaused", ...Object.keys(feed.options).filter(matters)];
+  const topics = Object.keys(feed.topics).filter(matters);
   const isAlike =
     names.every((name) => isDeepStrictEqual(before[name], after[name])) &&
-    Object.keys(feed.topics).every((name) => hasTopic(before, feed, name) === hasTopic(after, feed, name));
-  return isAlike && (isEdit || feed.isTypedAgain === true);
+    topics.every((name) => hasTopic(before, feed, name) === hasTopic(after, feed, name));
+  return isAlike && (isEdit || feed.isTypedAgain === true || feed.restartedBy !== undefined);
 }
 
 /** Changes the current version of a subscription, or makes one. Used with `untilSaved`. */

@@ -162,6 +162,8 @@ export interface FeedDefinition {
    * (Discord: 25 options).
    */
   readonly isTypedAgain?: boolean;
+  /** Topics and options whose change makes the feed forget what it remembers about a subscription. All without it. */
+  readonly restartedBy?: readonly string[];
   /** True if its messages never ping, so that no role can be chosen. */
   readonly isQuiet?: boolean;
   /** True if a message may open a thread. False for messages about several subjects. */

@@ -91,6 +91,13 @@ describe("dueReminders", () => {
     expect(dueReminders(known, [DAY], 0, DEADLINE - 1)).toEqual([id(30 * MINUTE)]);
   });
 
+  it("comes at parts of the time since a request was seen if its opening is unknown and all chosen times have passed", () => {
+    const known = tracked({ openedAt: null, seenAt: DEADLINE - 4 * HOUR });
+    const usual = [2 * DAY, DAY, 6 * HOUR];
+    expect(dueReminders(known, usual, 0, DEADLINE - 1)).toEqual([id(2 * HOUR), id(30 * MINUTE)]);
+    expect(dueReminders(known, [...usual, HOUR], 0, DEADLINE - 1)).toEqual([id(HOUR)]);
+  });
+
   it("returns none for an expired request", () => {
     const expired = { phase: "expired", since: NOW, next: null } as const;
     const due = remindersFor(tracked(), [subscribed({ before: [HOUR] })], DEADLINE - 1, expired);

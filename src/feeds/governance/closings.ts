@@ -1,8 +1,8 @@
 import { ifAnswered } from "../../explorer/errors.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
-import { isOver } from "../../ledger/vote-rules.js";
+import { isOver, statusGroup } from "../../ledger/vote-rules.js";
 import type { TrackedVoteRequest } from "./collections.js";
-import { afterMissing, MISSED_READS, pruned } from "./endings.js";
+import { afterMissing, MISSED_READS, missedAgain, pruned } from "./endings.js";
 import type { GovernanceEvent } from "./events.js";
 import type { ReadFindings, RequestDeps } from "./requests.js";
 
@@ -12,13 +12,15 @@ export function createClosings({
   requests,
   now,
 }: Pick<RequestDeps, "explorer" | "requests" | "now">) {
-  /** Returns the final status in the details of a request. null if they do not say that it is over. */
-  const confirmedEnd = async ({ contractIds, identity }: TrackedVoteRequest): Promise<string | null> => {
+  /** Returns the final status in the details of a request, or that they say it is open. Neither if they cannot be read. */
+  const confirmedEnd = async ({ contractIds, identity }: TrackedVoteRequest) => {
+    let isOpen = false;
     for (const id of new Set([contractIds.at(-1) ?? identity, identity])) {
       const detail = (await ifAnswered(explorer.voteRequest({ id })))?.data;
-      if (detail && isOver(detail, now())) return detail.status;
+      if (detail && isOver(detail, now())) return { status: detail.status, isOpen: false };
+      isOpen ||= statusGroup(detail?.status ?? null) === "open" && detail?.status != null;
     }
-    return null;
+    return { status: null, isOpen };
   };
 
   return {
@@ -30,8 +32,9 @@ export function createClosings({
       for (const [key, known] of await requests.all()) {
         const isThere = presentIds.has(known.identity) || known.contractIds.some((id) => presentIds.has(id));
         if (known.phase !== "open" || isThere) continue;
-        const status = known.missedReads + 1 < MISSED_READS ? null : await confirmedEnd(known);
-        const nextRequest = afterMissing(known, status, now());
+        const isMissedOnce = known.missedReads + 1 < MISSED_READS;
+        const { status, isOpen } = isMissedOnce ? { status: null, isOpen: true } : await confirmedEnd(known);
+        const nextRequest = isOpen ? missedAgain(known) : afterMissing(known, status, now());
         if (nextRequest.phase === "closed")
           events.push({ kind: "closed", key, status, correctedAt: known.reopenedAt });
         if (nextRequest.phase === "closed" || nextRequest.missedReads !== known.missedReads)

@@ -148,6 +148,8 @@ export const definition: FeedDefinition = {
   topics,
   options,
   threads: true,
+  // A reminder that came due while the explorer did not answer is sent although somebody has changed who is pinged.
+  restartedBy: ["reminders", "before"],
   watches: [proposalWatch, voterWatch],
   tagName: /govern|vote|proposal/i,
 

@@ -12,6 +12,12 @@ export function isLongPast({ terms }: Pick<TrackedVoteRequest, "terms">, now: nu
   return deadline > 0 && now > deadline + DAY;
 }
 
+/** Returns a request that is missing from one more complete read, and stays open. */
+export const missedAgain = (known: TrackedVoteRequest): TrackedVoteRequest => ({
+  ...known,
+  missedReads: Math.min(known.missedReads + 1, MISSED_READS),
+});
+
 /**
  * Returns a request that is missing from a complete read, with one more missed read or as closed. It is
  * closed once its details state the outcome, or a day after its last deadline if the outcome stays unknown.
@@ -22,12 +28,10 @@ export function afterMissing(
   status: string | null,
   now: number,
 ): TrackedVoteRequest {
-  const missedReads = Math.min(known.missedReads + 1, MISSED_READS);
-  if (missedReads < MISSED_READS || (status === null && !isLongPast(known, now)))
-    return { ...known, missedReads };
+  const missed = missedAgain(known);
+  if (missed.missedReads < MISSED_READS || (status === null && !isLongPast(known, now))) return missed;
   return {
-    ...known,
-    missedReads,
+    ...missed,
     phase: "closed",
     status: status ?? known.status,
     ...(status === null ? { endUnconfirmed: true } : {}),

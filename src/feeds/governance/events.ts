@@ -75,6 +75,8 @@ const governanceEventSchema = z.discriminatedUnion("kind", [
     /** True if no vote was lost, and there are more super validators than at the decision. */
     isMoreNeeded: z.boolean().optional(),
   }),
+  /** Its end was a mistake of the explorer. */
+  z.object({ kind: z.literal("reopened"), key: z.string(), at: timestampSchema }),
   z.object({
     kind: z.literal("closed"),
     key: z.string(),
@@ -124,6 +126,7 @@ const TOPIC_OF: Readonly<Record<Exclude<GovernanceEvent["kind"], "digest" | "mis
   decided: "decided",
   undecided: "decided",
   overdue: "overdue",
+  reopened: "outcome",
   closed: "outcome",
 };
 
@@ -147,6 +150,8 @@ export function eventId(event: GovernanceEvent): string {
       return [event.key, "closed", event.correctedAt].filter((part) => part !== undefined).join(":");
     case "missed":
       return `${event.key}:missed`;
+    case "reopened":
+      return `${event.key}:reopened:${event.at}`;
     case "overdue":
       // With other dates, a request may be overdue again.
       return `${event.key}:overdue:${event.since ?? ""}`;

@@ -34,6 +34,9 @@ import { unusedVoters } from "./voters.js";
 import { votersCommand } from "./voters-command.js";
 import { createGovernanceWatch } from "./watch.js";
 
+/** News that is no longer true of a request that has ended. */
+const LIVE: ReadonlySet<GovernanceEvent["kind"]> = new Set(["decided", "undecided", "overdue", "reopened"]);
+
 const begins = ({ kind }: GovernanceEvent): boolean => kind === "opened" || kind === "digest";
 
 /** Announces vote requests when they open, change, receive votes, approach a deadline or close. */
@@ -78,7 +81,9 @@ export const governance: FeedModule = {
       wants: isFor,
       // In a short vote, each reminder may be the last.
       loudnessOf: (event) =>
-        begins(event) || (event.kind === "reminder" && event.isShort) ? "ping" : "normal",
+        begins(event) || event.kind === "reopened" || (event.kind === "reminder" && event.isShort)
+          ? "ping"
+          : "normal",
       async render(event, mark, recipients) {
         if (event.kind === "digest") {
           await names.read(event.rows, DETAIL_MS);
@@ -95,7 +100,11 @@ export const governance: FeedModule = {
           const reminder = await reminding.sent(event, snapshot, mark, recipients);
           return reminder && { ...shown(reminder.view), mentions: reminder.mentions };
         }
-        if (event.kind === "opened") return shown(messages.announcement(snapshot, mark));
+        // It was queued while the channel refused messages, or Discord did not answer.
+        const isLate = snapshot.isOver && LIVE.has(event.kind);
+        if (isLate) return undefined;
+        if (event.kind === "opened")
+          return { ...shown(messages.announcement(snapshot, mark)), isOver: snapshot.isOver };
         if (event.kind === "missed") return shown(messages.missed(snapshot, mark));
         return shown(newsView(event, snapshot, mark));
       },

@@ -14,7 +14,8 @@ import {
   timestamp,
   timestampWithAge,
 } from "../../text/markdown.js";
-import { cut } from "../../text/plain.js";
+import { capitalized, cut } from "../../text/plain.js";
+import { present } from "../../util/present.js";
 import type { GovernanceEvent, News, Reminder } from "./events.js";
 import { announcementLinks, endingNews, endingNote } from "./messages.js";
 import type { Snapshot } from "./snapshot.js";
@@ -118,7 +119,7 @@ export function createNews(names: Names, now: () => number) {
         const { way, votes } = event;
         const untilAt = request.targetEffectiveAt;
         const decision =
-          untilAt === null
+          untilAt === null || untilAt <= now()
             ? md`It can be carried out now. Votes can still change before that.`
             : md`Decided on ${timestampWithAge(untilAt)}. Votes can still change until then.`;
         const next = way === "no" ? md`It'll be rejected, unless votes change before it's closed.` : decision;
@@ -137,6 +138,18 @@ export function createNews(names: Names, now: () => number) {
           notification: md`↩️ No longer enough ${event.way} votes: ${title} (${event.votes} of about ${event.needed} needed)`,
           tone: "warning",
           body: [md`${why} ${UNDECIDED[phase] ?? "it's undecided again."}`, ...tally],
+        };
+      }
+      case "reopened": {
+        const { next } = standingOf(request, needed, now());
+        return {
+          notification: md`↩️ Open again: ${named}`,
+          tone: "warning",
+          body: present([
+            md`Its end was a mistake in the explorer's list. Votes still count.`,
+            next && md`${bold(capitalized(next.name))}: ${timestampWithAge(next.at)}`,
+            ...tally,
+          ]),
         };
       }
       case "overdue":

@@ -53,11 +53,14 @@ export function dueReminders(
   const { openedAt = null, seenAt = 0 } = known;
   // A time in the future comes from a clock that was wrong.
   const notBefore = Math.max(believed(since, now, DAY), ...[openedAt ?? 0, seenAt].filter((at) => at <= now));
+  // If nobody knows when a request was opened, the time since the bot first saw it stands in for a short voting time.
+  const openedBy = (deadline: number) =>
+    openedAt ?? (seenAt <= now && before.every((each) => deadline - each < seenAt) ? seenAt : null);
   const deadlines = new Set([voteBefore, targetEffectiveAt].filter((each) => each !== null));
   return [...deadlines]
     .filter((deadline) => now < deadline)
     .flatMap((deadline) =>
-      reminderTimes(before, deadline, openedAt).map((each) => ({
+      reminderTimes(before, deadline, openedBy(deadline)).map((each) => ({
         deadline,
         before: each,
         at: deadline - each,

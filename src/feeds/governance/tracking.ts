@@ -49,8 +49,9 @@ const hasSameDates = (a: Terms, b: Terms): boolean =>
   a.voteBefore === b.voteBefore && a.targetEffectiveAt === b.targetEffectiveAt;
 
 /** True if one read of the list has shown other dates, and the next one has not confirmed them yet. */
-export const mayHaveMoved = ({ terms, unconfirmed }: TrackedVoteRequest): boolean =>
-  unconfirmed !== undefined && !hasSameDates(unconfirmed, terms);
+export const mayHaveMoved = ({ terms, unconfirmed, missedReads }: TrackedVoteRequest): boolean =>
+  // While a request is not listed, nothing can confirm other dates.
+  missedReads === 0 && unconfirmed !== undefined && !hasSameDates(unconfirmed, terms);
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
@@ -182,7 +183,8 @@ export function withTold(
 
 /**
  * Reopens a request that the explorer has listed as open for a while after its end, because the end was a mistake. Until then, it
- * only remembers since when. An end is final if it was never announced, or a week ago, or if the request is long past its dates.
+ * only remembers since when. An end is final if it was never announced, or a week ago, or if a known outcome is long past the request's
+ * dates.
  * @param row the request in a complete read
  */
 export function withReopening(
@@ -190,7 +192,8 @@ export function withReopening(
   row: VoteRequestListItem,
   now: number,
 ): TrackedVoteRequest {
-  const isFinal = !wasTold(next) || ageOf(next.closedAt ?? 0, now) >= CORRECTED_MS || isLongPast(next, now);
+  const isOld = ageOf(next.closedAt ?? 0, now) >= CORRECTED_MS;
+  const isFinal = !wasTold(next) || isOld || (isLongPast(next, now) && !next.endUnconfirmed);
   if (next.phase === "open" || isFinal) return next;
   const { listedOpenAt, ...ended } = next;
   if (statusGroup(row.status) !== "open" || isStale(next, row))

@@ -68,7 +68,7 @@ const awaitedSinceBy = (each: Subscription): number =>
  */
 function toDigest(events: readonly GovernanceEvent[], since: number | null, told: number): GovernanceEvent[] {
   const fresh = events.filter(isNew);
-  if (fresh.length === 0 || fresh.length + told <= MAX_SINGLE) return [...events];
+  if (fresh.length < 2 || fresh.length + told <= MAX_SINGLE) return [...events];
   const digest: GovernanceEvent = {
     kind: "digest",
     keys: fresh.map(({ key }) => key),
@@ -212,6 +212,8 @@ export function createGovernanceWatch({
         });
       const { status, reopenedAt } = nextRequest;
       if (closed) events.push({ kind: "closed", key, status, correctedAt: reopenedAt });
+      else if (told.phase !== "open" && nextRequest.phase === "open")
+        events.push({ kind: "reopened", key, at: now() });
       else if (knownRequest.endUnconfirmed && !nextRequest.endUnconfirmed && nextRequest.phase === "closed")
         // It was announced that the outcome is unknown.
         events.push({ kind: "closed", key, status, correctedAt: now() });

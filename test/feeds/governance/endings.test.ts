@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PERMISSION } from "../../../sandbox/discord/permissions.js";
 import type { Channel } from "../../../sandbox/discord/world.js";
 import type { VoteRequest } from "../../../sandbox/explorer/model.js";
+import { toRecord } from "../../../src/explorer/values.js";
 import { votesNeeded } from "../../../src/ledger/vote-rules.js";
 import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
 import { type Harness, startHarness, textOf } from "../../harness.js";
@@ -9,6 +11,7 @@ describe("the end of a vote request", () => {
   let harness: Harness;
   let channel: Channel;
   let outcomes: Channel;
+  let refusing: Channel;
   const world = () => harness.discord.world;
   const ledger = () => harness.explorer.ledger;
   const subscribe = (where: Channel, given: Record<string, string | boolean>) => {
@@ -34,12 +37,12 @@ describe("the end of a vote request", () => {
       .filter((each) => textOf(each).includes(title) && pattern.test(textOf(each)));
   const until = (request: VoteRequest, pattern: RegExp, where = channel) =>
     world().until(() => about(request, pattern, where).length > 0, `${request.title}: ${pattern}`);
-  const open = async (title: string) => {
+  const open = async (title: string, effectiveInMs: number | null = null) => {
     const request = ledger().openVoteRequest({
       title,
       motion: "feature",
       lastsMs: 10 * DAY,
-      effectiveInMs: null,
+      effectiveInMs,
     });
     await until(request, /New vote request/);
     return request;
@@ -51,12 +54,13 @@ describe("the end of a vote request", () => {
     const guild_id = harness.discord.guild.id;
     channel = world().addChannel({ type: 0, guild_id, name: "votes" });
     outcomes = world().addChannel({ type: 0, guild_id, name: "outcomes" });
+    refusing = world().addChannel({ type: 0, guild_id, name: "refusing" });
     await subscribe(channel, { decided: true });
     await subscribe(outcomes, { new: false, reminders: false, decided: false });
     await polled();
   });
   afterAll(async () => {
-    expect(world().refusals).toEqual([]);
+    expect(world().refusals.filter(({ path }) => !path.includes(refusing.id))).toEqual([]);
     await harness.close();
   });
 
@@ -109,5 +113,90 @@ describe("the end of a vote request", () => {
     await pass(90 * MINUTE);
     await until(request, /Corrected outcome: .*Accepted/, outcomes);
     await until(request, /Corrected outcome: .*Accepted/);
+  });
+
+  /** Changes what the list says. */
+  const alter = (change: (rows: readonly unknown[]) => readonly unknown[]) => {
+    harness.explorer.mood = (answer, path) => {
+      const page = toRecord(answer);
+      return path.endsWith("/vote-requests") && Array.isArray(page?.content)
+        ? { ...page, content: change(page.content) }
+        : answer;
+    };
+  };
+
+  it("is told to be a mistake if the explorer lists the request as open again", async () => {
+    const request = await open("Hasty");
+    alter((rows) =>
+      rows.map((row) =>
+        JSON.stringify(row).includes(request.firstContractId)
+          ? { ...toRecord(row), status: "Rejected" }
+          : row,
+      ),
+    );
+    await until(request, /Rejected/);
+    harness.explorer.mood = undefined;
+    await pass(75 * MINUTE);
+    await until(request, /Open again/, outcomes);
+    expect(about(request, /Open again/)).toHaveLength(1);
+    expect(about(request, /Votes still count/)).toHaveLength(1);
+  });
+
+  it("is not assumed while the details of an unlisted request say that it is open", async () => {
+    const request = await open("Stuck");
+    request.isStuck = true;
+    for (let votes = 0; votes < 10; votes += 1) ledger().castVote(request, true);
+    await polled();
+    await harness.pass(12 * DAY);
+    await polled();
+    alter((rows) => rows.filter((row) => !JSON.stringify(row).includes(request.firstContractId)));
+    await pass(30 * MINUTE);
+    harness.explorer.mood = undefined;
+    await polled();
+    expect(about(request, /outcome unknown/)).toEqual([]);
+  });
+
+  it("is told once to a channel that refused messages until then", async () => {
+    const { bot } = world();
+    await subscribe(refusing, { decided: true });
+    refusing.permission_overwrites.push({
+      id: bot.id,
+      type: 1,
+      allow: "0",
+      deny: String(PERMISSION.sendMessages),
+    });
+    const request = await open("Unheard", 11 * DAY);
+    for (let votes = 0; votes < 10; votes += 1) ledger().castVote(request, true);
+    await until(request, /Enough yes votes/);
+    ledger().decideVoteRequest(request, "Accepted");
+    await until(request, /Accepted/);
+    refusing.permission_overwrites.length = 0;
+    const { driver, people, channels } = harness.discord;
+    await driver.ask({ user: people.owner, channel: channels.general }, "/subscribe resume", {
+      channel: refusing.id,
+    });
+    await until(request, /Accepted/, refusing);
+    await harness.pass(MINUTE);
+    await polled(5);
+    expect(about(request, /./, refusing)).toHaveLength(1);
+  });
+
+  it("does not take away a reminder that came due before an edit", async () => {
+    const request = await open("Edited");
+    for (const step of [9 * DAY, 18 * HOUR - 10 * MINUTE]) {
+      await harness.pass(step);
+      await polled(3);
+    }
+    harness.explorer.injectFault({ kind: "status", status: 503 }, { path: /vote-requests$/ });
+    await harness.pass(15 * MINUTE);
+    const { driver, people, channels } = harness.discord;
+    await driver.ask({ user: people.owner, channel: channels.general }, "/subscribe edit", {
+      channel: channel.id,
+      feed: "governance",
+      missing: "ping",
+    });
+    harness.explorer.clearFaults();
+    await pass(30 * MINUTE);
+    await until(request, /5 h \d+ min left to vote/);
   });
 });
