@@ -7,7 +7,7 @@ import { timestampSchema } from "../storage/timestamp.js";
 import { isTimely } from "../util/clock.js";
 import { inMemory } from "../util/memory.js";
 import { MINUTE } from "../util/units.js";
-import { type PriceHistory, type PriceSample, thin } from "./prices.js";
+import { type PriceHistory, type PriceSample, plausible, thin } from "./prices.js";
 
 /** Samples of the price. */
 export const priceSamples = defineCollection({
@@ -32,7 +32,8 @@ export const isStuck = (updateTimestamp: number | null, fetchedAt: number): bool
 /** Creates the price history. It is read from the state at most once a minute. If that fails, the previous samples are used. */
 export const createPriceHistory = (state: State, log: Pick<Log, "warn">, now = Date.now): PriceHistory => ({
   samples: inMemory(
-    () => readSamples(state),
+    // One wrong price would set the scale of a chart for a month.
+    async () => plausible(await readSamples(state), now()),
     (err) => log.warn({ err }, "The stored prices cannot be read"),
     now,
   ),

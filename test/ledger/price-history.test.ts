@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
-import { readSamples, samplePrice } from "../../src/ledger/price-history.js";
+import { createPriceHistory, readSamples, samplePrice } from "../../src/ledger/price-history.js";
 import type { State } from "../../src/storage/state.js";
 import { HOUR, MINUTE } from "../../src/util/units.js";
-import { newExplorer, newState, SMALL } from "../harness.js";
+import { newExplorer, newState, quiet, SMALL } from "../harness.js";
 
 const NOON = Date.UTC(2026, 10, 26, 12);
 let sandbox: SandboxExplorer;
@@ -57,4 +57,17 @@ it("prices stored by a clock that was ahead are replaced", async () => {
   time += 10 * MINUTE;
   await sample();
   expect(await minutes()).toEqual([10]);
+});
+
+it("one wrong price is stored, and not shown", async () => {
+  const { price } = sandbox.ledger;
+  for (let each = 0; each < 5; each += 1) {
+    sandbox.ledger.setPrice(each === 2 ? price * 200 : price);
+    await samplePrice(newExplorer(sandbox, now).for("background", { maxAgeMs: 0 }), state, now);
+    time += 10 * MINUTE;
+  }
+  sandbox.ledger.setPrice(price);
+  expect(await minutes()).toHaveLength(5);
+  const shown = await createPriceHistory(state, quiet, now).samples();
+  expect(shown?.map(([at]) => (at - NOON) / MINUTE)).toEqual([0, 10, 30, 40]);
 });

@@ -7,7 +7,7 @@ import type { Answer } from "../../explorer/endpoints.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import type { Explorer } from "../../explorer/service.js";
 import { readSamples } from "../../ledger/price-history.js";
-import { medianPrice, type PriceSample, percentChange } from "../../ledger/prices.js";
+import { medianPrice, type PriceSample, percentChange, plausible } from "../../ledger/prices.js";
 import { address, buttonAddress } from "../../screens/addresses.js";
 import { pricePicture, usdNumber, usdText } from "../../screens/price.js";
 import { headlineOf, type View } from "../../screens/view.js";
@@ -282,7 +282,7 @@ export const price: FeedModule = {
       wants: (subscription, { subject: of }) => subscription.subject === of,
       async render(each, mark) {
         const view = viewOf(each, mark);
-        const samples = await readSamples(state);
+        const samples = plausible(await readSamples(state), each.at);
         const picture = await pricePicture([...samples, [each.at, each.to]], "1d", each.at, charts);
         return { payload: renderer.message({ ...view, picture }), title: headlineOf(view), revision: 0 };
       },

@@ -80,6 +80,8 @@ const alertSchema = z.discriminatedUnion("kind", [
       z.object({
         validator: z.string(),
         backAt: timestampSchema.exactOptional(),
+        /** The role that its alert pings. */
+        roleId: z.string().exactOptional(),
         /** True if it did not come back. The explorer stopped listing it at `backAt`. */
         isGone: z.boolean().exactOptional(),
       }),
@@ -89,6 +91,9 @@ const alertSchema = z.discriminatedUnion("kind", [
     kind: z.literal("hold"),
     ...alertPlace,
     newestAt: timestampSchema,
+    /** If it had ended and began again: when, and for how long it had lasted before, in ms. */
+    resumedAt: timestampSchema.exactOptional(),
+    earlierMs: z.number().exactOptional(),
     /** Set if the network's rhythm has changed. Reporting intervals before and after the change, in ms. */
     rhythm: z.object({ beforeMs: z.number(), nowMs: z.number().exactOptional() }).exactOptional(),
     /** Set if the network stands still. `isUnsure` once the rounds cannot be read any more. */
@@ -194,3 +199,14 @@ export const isSnoozed = (response: AlertResponse | undefined, now: number): boo
 
 /** Returns the id of an alert and of its responses. */
 export const alertId = (channelId: string, subject: string): string => `${channelId}/${subject}`;
+
+/** Returns for how long a hold has lasted, without its breaks, in ms. */
+export const heldMs = (
+  {
+    since,
+    endedAt,
+    resumedAt,
+    earlierMs = 0,
+  }: Pick<Extract<Alert, { kind: "hold" }>, "since" | "endedAt" | "resumedAt" | "earlierMs">,
+  now: number,
+): number => earlierMs + (endedAt ?? now) - (resumedAt ?? since);

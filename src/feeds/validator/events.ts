@@ -32,9 +32,11 @@ const validatorEventSchema = z.discriminatedUnion("kind", [
     isBackEarlier: z.boolean().optional(),
   }),
   /** The explorer no longer lists the validator. */
-  z.object({ kind: z.literal("gone"), ...alertSchema }),
+  z.object({ kind: z.literal("gone"), ...alertSchema, isCalm: z.boolean().optional() }),
   /** The explorer lists the validator again. `since` is the time when it no longer did. */
   z.object({ kind: z.literal("listed"), ...alertSchema }),
+  /** A validator that another team watches belongs to a group that was told before. `since` is when it was told. */
+  z.object({ kind: z.literal("joined"), ...alertSchema }),
   z.object({ kind: z.literal("many"), ...placeFields, since: timestampSchema, members: z.array(z.string()) }),
   z.object({
     kind: z.literal("hold"),
@@ -99,6 +101,7 @@ export const holdSubject = (since: number): string => `hold/${since}`;
 export function subjectOf(event: ValidatorEvent): string | undefined {
   switch (event.kind) {
     case "many":
+    case "joined":
       return manySubject(event.since);
     case "hold":
     case "moving":
@@ -131,6 +134,8 @@ export function eventId(event: ValidatorEvent): string {
       return `${subject}:again:${event.until}`;
     case "listed":
       return `${event.validator}:listed:${event.since}`;
+    case "joined":
+      return `${subject}:joined:${event.validator}`;
     case "version":
       return `${event.validator}:version:${event.target}`;
     case "upgrade":
@@ -147,6 +152,7 @@ export function loudnessOf(event: ValidatorEvent): Loudness {
   switch (event.kind) {
     case "worse":
     case "again":
+    case "gone":
       return event.isCalm ? "normal" : "ping";
     case "hold":
       return event.isStandstill ? "ping" : "silent";

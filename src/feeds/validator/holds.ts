@@ -1,7 +1,7 @@
 import { ageOf } from "../../util/clock.js";
 import { addTo } from "../../util/groups.js";
 import { HOUR, MINUTE } from "../../util/units.js";
-import { type Alert, alertId } from "./collections.js";
+import { type Alert, alertId, heldMs } from "./collections.js";
 import { holdSubject } from "./events.js";
 import type { Poll } from "./memory.js";
 
@@ -74,6 +74,7 @@ function holdFor(poll: Poll, channelId: string, ownHolds: readonly HoldAlert[]):
     since,
     newestAt: (changed ? reading.newestAt : Math.min(now, poll.asOf)) ?? now,
     ...(changed ? { rhythm: { beforeMs: changed.beforeMs } } : {}),
+    ...(lastHold ? { resumedAt: now, earlierMs: heldMs(lastHold, now) } : {}),
     revision: lastHold?.revision ?? 0,
   };
 }

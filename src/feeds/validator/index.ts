@@ -266,6 +266,23 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
     const told = await state.open(announcements).get(announcedId(VALIDATOR_FEED, subject, channelId));
     return told !== undefined && ageOf(told.at, now()) < JUST_TOLD_MS;
   };
+  /** True if a validator has not reported since then, as far as it was read lately. A paused channel's may not have been. */
+  const isStillSilent = async (validator: string, since: number): Promise<boolean> => {
+    const activity = await state.open(activities).get(validator);
+    return activity !== undefined && activity.seenAt <= since && ageOf(activity.readAt, now()) < UNREAD_MS;
+  };
+  /** Returns news of a silence that may have waited, without the validators that are back. `undefined` if all are. */
+  const ifSilent = async (event: Extract<ValidatorEvent, { kind: "worse" | "again" }>) => {
+    const alert = await state.open(alerts).get(alertId(event.channelId, subjectOf(event) ?? ""));
+    if (!alert || alert.endedAt !== undefined || alert.kind === "hold") return undefined;
+    if (alert.kind === "silent")
+      return (await isStillSilent(event.validator, event.since)) ? event : undefined;
+    const backOnes = alert.members.flatMap(({ validator, backAt }) =>
+      backAt === undefined ? [] : [validator],
+    );
+    const members = event.members?.filter((each) => !backOnes.includes(each));
+    return members?.length === 0 ? undefined : { ...event, members };
+  };
   return {
     definition,
     readEvent,
@@ -300,6 +317,9 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
       if (event.kind === "silent" || event.kind === "many" || event.kind === "hold")
         throw new RangeError(`An event of the kind ${event.kind} begins a message`);
       if (event.kind === "worse" && (await isJustTold(subject ?? "", channelId))) return undefined;
+      if (event.kind === "upgrade" && event.upgradeAt <= now()) return undefined;
+      const current = event.kind === "worse" || event.kind === "again" ? await ifSilent(event) : event;
+      if (!current) return undefined;
       const knownState = await knownOf(
         deps,
         channelId,
@@ -307,7 +327,7 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
         event.validator === MANY ? undefined : event.validator,
         event.kind === "worse" || event.kind === "again",
       );
-      const view = newsView(event, knownState, mark);
+      const view = newsView(current, knownState, mark);
       return { payload: renderer.message(view), title: headlineOf(view), revision: 0 };
     },
     lasting: {

@@ -20,7 +20,7 @@ import { cut, namesAndMore } from "../../text/plain.js";
 import { present } from "../../util/present.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 import { acknowledgeButton, handBackButton, snoozeButton } from "./buttons.js";
-import { type Alert, type AlertResponse, isSnoozed } from "./collections.js";
+import { type Alert, type AlertResponse, heldMs, isSnoozed } from "./collections.js";
 import { MANY, type ValidatorEvent } from "./events.js";
 
 type ShownSilence = Extract<Alert, { kind: "silent" }>;
@@ -291,10 +291,10 @@ export function holdView(hold: ShownHold, mark: string, now: number): View {
         readings: [],
       }
     : {
-        notification: md`▶️ Silence alerts are on again after ${spanWords(endedAt - since)} on hold`,
+        notification: md`▶️ Silence alerts are on again after ${spanWords(heldMs(hold, endedAt))} on hold`,
         tone: "good",
         body: [
-          md`They were on hold from ${timestamp(since, "f")} to ${timestamp(endedAt, "f")}, because the explorer had no recent data.`,
+          md`They were on hold from ${timestamp(since, "f")} to ${timestamp(endedAt, "f")}${hold.resumedAt === undefined ? "" : ", with a break"}, because the explorer had no recent data.`,
         ],
         links: [listLink(mark)],
         readings: [],
@@ -357,6 +357,10 @@ export function newsView(
           ],
           " ",
         ),
+      ]);
+    case "joined":
+      return news(md`🔴 Also silent: ${name}`, "bad", [
+        md`It's part of the group alert of ${timestampWithAge(event.since)}.`,
       ]);
     case "gone":
       return news(md`⚪ No longer listed: ${name}`, "neutral", [

@@ -20,6 +20,13 @@ export function openAlert(
   return alert?.kind === "silent" ? alert : undefined;
 }
 
+/** True if somebody has taken or snoozed an alert, or the group's alert that contains it. */
+export function isHandled({ loaded, now }: Poll, alert: SilentAlert | GroupAlert): boolean {
+  const subject = (alert.kind === "silent" ? alert.within : undefined) ?? alert.subject;
+  const response = loaded.responses.get(alertId(alert.channelId, subject));
+  return response?.acknowledged !== undefined || isSnoozed(response, now);
+}
+
 /** Reports a new silence, alone or as part of a group. */
 export async function callSilent(
   poll: Poll,
@@ -28,9 +35,9 @@ export async function callSilent(
   level: number,
   afterMs: number,
 ): Promise<void> {
-  const { reading, found, intervalMs, listedUntil, now } = poll;
+  const { loaded, reading, found, intervalMs, listedUntil, now } = poll;
   const { validator, subscription } = each;
-  const { channelId } = subscription;
+  const { channelId, roleId } = subscription;
   const subject = silenceOf(validator, since);
   const alert: SilentAlert = {
     kind: "silent",
@@ -42,12 +49,16 @@ export async function callSilent(
     level,
     revision: 1,
   };
+  const isNewRole = ({ members }: GroupAlert) =>
+    roleId !== null && members.every((member) => member.roleId !== roleId);
   const isTogether = (other: Alert): other is Extract<Alert, { kind: "many" }> =>
     other.kind === "many" &&
     other.endedAt === undefined &&
     // The last reports of one outage spread over an interval, and each member has its own limit.
     ageOf(other.toldAt, now) <= 2 * togetherMs(intervalMs) &&
-    Math.abs(other.since - since) <= togetherMs(intervalMs);
+    Math.abs(other.since - since) <= togetherMs(intervalMs) &&
+    // Somebody who has taken the alert did not take it for another team.
+    !(isNewRole(other) && isHandled(poll, other));
   const ownGroups = (found.groups.get(channelId) ?? []).flatMap((id) => alertIn(poll, id) ?? []);
   const knownGroup = ownGroups.find(isTogether);
   const many =
@@ -62,7 +73,9 @@ export async function callSilent(
   while (!knownGroup && alertIn(poll, alertId(channelId, manySubject(toldAt)))) toldAt += 1;
   const within = knownGroup?.subject ?? manySubject(toldAt);
   if (!knownGroup) addTo(found.groups, channelId, alertId(channelId, within));
-  const members = [...(knownGroup?.members ?? []), { validator }];
+  if (knownGroup && loaded.alerts.has(alertId(channelId, within)) && isNewRole(knownGroup))
+    found.events.push({ kind: "joined", channelId, validator, since: knownGroup.toldAt });
+  const members = [...(knownGroup?.members ?? []), { validator, ...(roleId === null ? {} : { roleId }) }];
   found.alerts.set(alertId(channelId, subject), { ...alert, within });
   const { endedAt, ...open } = knownGroup ?? {
     kind: "many" as const,
@@ -150,10 +163,15 @@ function followWithin(
   const snoozeEndedAt = endedSnooze(response, many.toldAgain, now);
   if (isWorse && verdict.level > (many.level ?? 1)) {
     const toldAgainFields = snoozeEndedAt === undefined ? {} : { toldAgain: snoozeEndedAt };
-    found.alerts.set(id, { ...many, ...toldAgainFields, level: verdict.level });
+    found.alerts.set(id, {
+      ...many,
+      ...toldAgainFields,
+      level: verdict.level,
+      revision: many.revision + 1,
+    });
     if (!isSnoozed(response, now)) found.events.push({ kind: "worse", ...toldFields, level: verdict.level });
   } else if (snoozeEndedAt !== undefined && !onHold) {
-    found.alerts.set(id, { ...many, toldAgain: snoozeEndedAt });
+    found.alerts.set(id, { ...many, toldAgain: snoozeEndedAt, revision: many.revision + 1 });
     found.events.push({ kind: "again", ...toldFields, until: snoozeEndedAt });
   }
 }

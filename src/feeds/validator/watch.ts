@@ -40,7 +40,15 @@ import {
 } from "./memory.js";
 import { type ActivityReading, readActivity } from "./reading.js";
 import { createReportLog, learnRhythm } from "./reports.js";
-import { announceMany, callSilent, dropUnwatchedMembers, follow, openAlert, overWithin } from "./silences.js";
+import {
+  announceMany,
+  callSilent,
+  dropUnwatchedMembers,
+  follow,
+  isHandled,
+  openAlert,
+  overWithin,
+} from "./silences.js";
 import { chosenAfter, topics } from "./topics.js";
 import { readTraffic } from "./traffic.js";
 
@@ -73,12 +81,16 @@ function judgeAbsence(poll: Poll, each: WatchedValidator): ValidatorWatch {
   const { found, now } = poll;
   const { validator, watch, subscription } = each;
   const { channelId } = subscription;
-  const missingSince = watch.missingSince ?? now;
+  const { missingSince: missedAt, ...present } = watch;
+  // An explorer that is behind may not know the validator yet.
+  if (poll.isBehind) return present;
+  const missingSince = missedAt ?? now;
   // The explorer's answers about one validator may be wrong. The list counts.
   if ((poll.lastListed(validator) ?? 0) > missingSince) return { ...watch, missingSince: now };
   if (ageOf(missingSince, now) < GONE_MS || missingSince > now)
     return { ...watch, missingSince: Math.min(missingSince, now) };
   const alert = openAlert(poll, each);
+  const isCalm = alert && isHandled(poll, alert);
   if (alert) {
     overWithin(poll, alert, now, true);
     found.alerts.set(alertId(channelId, alert.subject), {
@@ -89,7 +101,7 @@ function judgeAbsence(poll: Poll, each: WatchedValidator): ValidatorWatch {
     });
   }
   const since = watch.alert ?? missingSince;
-  found.events.push({ kind: "gone", channelId, validator, since });
+  found.events.push({ kind: "gone", channelId, validator, since, isCalm });
   // The rest prevents a second announcement of its version or traffic once it is listed again.
   const { alert: _, unconfirmed, missingSince: __, ...told } = watch;
   return { ...told, goneAt: now };

@@ -158,7 +158,7 @@ describe("the end of a vote request", () => {
 
   it("is told once to a channel that refused messages until then", async () => {
     const { bot } = world();
-    await subscribe(refusing, { decided: true });
+    await subscribe(refusing, { decided: true, reminders: false });
     refusing.permission_overwrites.push({
       id: bot.id,
       type: 1,

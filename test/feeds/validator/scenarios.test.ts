@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { HOUR, MINUTE } from "../../../src/util/units.js";
+import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
 import { play, regular, type Scenario, START } from "./virtual.js";
 
 const hourly = regular(60 * MINUTE);
@@ -63,6 +63,41 @@ it.concurrent("a group that is still silent is told without the members that rep
   const [worse] = told.flatMap((each) => (each.kind === "worse" ? [each] : []));
   expect(told.map(({ kind }) => kind)).toContain("many");
   expect(worse?.members).toHaveLength(2);
+});
+
+it.concurrent("a team is told of a validator that joins a group later, and a team that was told before is not", async () => {
+  const lastOf = (number: number) => hourly(number, DEATH);
+  const watched = [3, 4, 5].toSorted((a, b) => lastOf(a) - lastOf(b));
+  const [first = 0, second = 0, last = 0] = watched;
+  const told = await play(
+    {
+      validators: 30,
+      watched,
+      roles: { [first]: "1", [second]: "1", [last]: "2" },
+      lastReport: (number, now) => hourly(number, number > 20 ? now : Math.min(now, DEATH)),
+    },
+    6 * HOUR,
+  );
+  expect(told.map(({ kind }) => kind).slice(0, 2)).toEqual(["many", "joined"]);
+  expect(told.filter(({ kind }) => kind === "joined")).toHaveLength(1);
+});
+
+it.concurrent("validators that an explorer with old data does not know are not called delisted", async () => {
+  const [broken, mended] = [START + 3 * HOUR, START + 6 * HOUR];
+  const isOld = (now: number) => now >= broken && now < mended;
+  const shown = (now: number) => (isOld(now) ? now - 3 * DAY : now);
+  const told = await play(
+    {
+      validators: 30,
+      watched: [3, 4, 5],
+      lastReport: (number, now) => hourly(number, shown(now)),
+      updateAt: (now) => shown(now) - 5_000,
+      roundAt: (now) => Math.floor(shown(now) / (10 * MINUTE)),
+      isUnlisted: (number, now) => isOld(now) && number < 6,
+    },
+    9 * HOUR,
+  );
+  expect(told.map(({ kind }) => kind)).toEqual(["hold"]);
 });
 
 it.concurrent("a validator that came back while the explorer was behind may have been back earlier", async () => {

@@ -27,6 +27,10 @@ export interface Scenario {
   /** True if the explorer answers a request with an error, or with 404 for a single validator. */
   readonly isFailing?: (path: string, page: number) => boolean;
   readonly isUnknown?: (number: number) => boolean;
+  /** True if the explorer neither knows nor lists a validator. */
+  readonly isUnlisted?: (number: number, now: number) => boolean;
+  /** Roles that alerts ping, by the number of the validator. */
+  readonly roles?: Readonly<Record<number, string>>;
 }
 
 /** Reports that repeat after an interval. Each validator has its own offset and an interval up to a twelfth longer. */
@@ -60,6 +64,7 @@ export async function play(scenario: Scenario, forMs: number): Promise<(Validato
     topics: { ...draft.topics, traffic: scenario.lowTraffic !== undefined },
     subject: parties[number] ?? "",
     guildId: "2",
+    roleId: scenario.roles?.[number] ?? null,
   }));
   const subscribers = { subscriptions: async () => subscriptions, isHeard: async () => true };
   const janitor = createJanitor(state, { all: async () => subscriptions }, validator.collections);
@@ -70,7 +75,8 @@ export async function play(scenario: Scenario, forMs: number): Promise<(Validato
     isListed: () => true,
     lastReport: () => undefined,
     // As after a reading of the whole list every half hour.
-    lastListed: () => now - (now % (30 * MINUTE)),
+    lastListed: (party) =>
+      scenario.isUnlisted?.(parties.indexOf(party), now) ? undefined : now - (now % (30 * MINUTE)),
     survey: () => ({ counts: new Map(), active: 0, mostCommon: null, newest: null }),
     nextUpgrade: () => undefined,
     now: () => now,
@@ -103,7 +109,15 @@ function obey(sandbox: SandboxExplorer, scenario: Scenario, now: () => number): 
   const parties = sandbox.ledger.validators.map(({ party }) => party.id);
   sandbox.mood = (answer, path, query, { id = "" }) => {
     if (scenario.isFailing?.(path, Number(query.page ?? 0))) throw new Refused(500);
-    if (path.startsWith("/v1/validators/:id") && scenario.isUnknown?.(parties.indexOf(id))) {
+    const isUnlisted = (party: string) => scenario.isUnlisted?.(parties.indexOf(party), now()) === true;
+    if (path === "/v1/validators") {
+      const page = answer as { readonly content: readonly { readonly validator: string }[] };
+      return { ...page, content: page.content.filter((row) => !isUnlisted(row.validator)) };
+    }
+    if (
+      path.startsWith("/v1/validators/:id") &&
+      (isUnlisted(id) || scenario.isUnknown?.(parties.indexOf(id)))
+    ) {
       if (path.endsWith("/exist")) return false;
       throw new Refused(404);
     }
