@@ -15,7 +15,7 @@ import { createPacer, MANY_REFUSALS, slowOnRefusals } from "./discord/pacer.js";
 import { keepRegistering, type Registration } from "./discord/registration.js";
 import { feeds as allFeeds, withOperator } from "./feeds/index.js";
 import { createHeartbeat } from "./heartbeat.js";
-import { createLog, logUncaught } from "./log.js";
+import { createLog, type Log, logUncaught } from "./log.js";
 import { createNetworkChoices, forgetOldChoices } from "./networks/choices.js";
 import { createNetworkOf } from "./networks/choose.js";
 import { createNetworks } from "./networks/index.js";
@@ -23,9 +23,10 @@ import { serveHealth, type Unready } from "./ops/health.js";
 import { createMetrics, type Metrics } from "./ops/metrics.js";
 import { REDIS_PREFIX } from "./storage/cache.js";
 import { createIdKeys, forgetOldIds } from "./storage/id-keys.js";
-import { openStorage } from "./storage/index.js";
+import { openStorage, type Storage } from "./storage/index.js";
 import { compete, holdForever, together } from "./storage/lease.js";
 import { claimVersion, createState } from "./storage/state.js";
+import { ConflictError, type StateError } from "./storage/store.js";
 import { createWriteProbe } from "./storage/write-probe.js";
 import { digest } from "./util/digest.js";
 import { present } from "./util/present.js";
@@ -41,8 +42,8 @@ export interface Bot {
 interface StartOptions {
   /** Stops waiting if Discord cannot be reached. */
   readonly stopped: AbortSignal;
-  /** Called if Discord closes the connection permanently. The settings must be changed, or the bot restarted. */
-  readonly onBroken: (error: ConfigError) => void;
+  /** Called if Discord closes the connection permanently, or the settings do not fit the state. The settings must be changed. */
+  readonly onBroken: (error: ConfigError | StateError) => void;
   /** The feeds to run. By default all of src/feeds. */
   readonly feeds?: readonly FeedModule[];
 }
@@ -64,10 +65,7 @@ const SWEEP_MS = MINUTE;
  * @throws {ConfigError} if Discord refuses the token, or the HTTP port cannot be opened
  * @throws {StateError} if the state cannot be used
  */
-export async function startBot(
-  config: Config,
-  { stopped, onBroken, feeds = allFeeds }: StartOptions,
-): Promise<Bot> {
+export async function startBot(config: Config, options: StartOptions): Promise<Bot> {
   const log = createLog(
     config,
     present([
@@ -79,13 +77,30 @@ export async function startBot(
   );
   const endLogging = logUncaught(log);
   for (const hint of misspeltVariables()) log.warn({ hint }, "A variable of the environment may be misspelt");
+  const storage = await openStorage(config, log);
+  try {
+    return await startOn(storage, config, options, log, endLogging);
+  } catch (error) {
+    // A database file that is not closed leaves a part of the state in another file.
+    await storage.close();
+    throw error;
+  }
+}
+
+/** Starts the bot on an open storage. @throws {ConfigError} @throws {StateError} */
+async function startOn(
+  storage: Storage,
+  config: Config,
+  { stopped, onBroken, feeds = allFeeds }: StartOptions,
+  log: Log,
+  endLogging: () => void,
+): Promise<Bot> {
   const metrics = await createMetrics(
     config.httpPort !== undefined,
     withOperator(feeds).map(({ definition }) => definition.name),
     config.networks.map(({ id }) => id),
     () => gatewayOf(client),
   );
-  const storage = await openStorage(config, log);
   const { redis, store } = storage;
   const state = createState(store, { log });
   // Redis may not be connected yet. In that case, the lease holder checks the version.
@@ -117,8 +132,12 @@ export async function startBot(
     log,
     metrics,
   );
-  // At the start, report network names that buttons cannot distinguish, if the state can be read immediately.
-  if (!redis) await networks.known.load();
+  // Network names that buttons cannot distinguish end the bot: at once, or as soon as Redis can be read.
+  const endIfConflict = (error: unknown) => {
+    if (error instanceof ConflictError) onBroken(error);
+  };
+  if (redis) networks.known.load().catch(endIfConflict);
+  else await networks.known.load();
   const background = together(
     present([
       createHousekeeping([forgetOldIds, forgetOldChoices], log, metrics.lease),
@@ -182,8 +201,12 @@ export async function startBot(
       paths = commandPaths(registeredDefinitions, ids);
     },
   );
+  const noteFailure = (error: unknown) => {
+    endIfConflict(error);
+    redis?.noteFailure(error);
+  };
   const [leadership] = await Promise.all([
-    redis ? compete(redis.client, state, background, log, redis.noteFailure) : holdForever(state, background),
+    redis ? compete(redis.client, state, background, log, noteFailure) : holdForever(state, background),
     registration.tried.then(() => {
       log.info({ link: inviteLink(applicationId) }, "Invite link");
       log.info({ user: client.user?.tag, commands: commands.length }, "Ready");

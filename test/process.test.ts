@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { botEnvironment, newDataDir, startBotProcess } from "../sandbox/bot-process.js";
@@ -80,6 +80,19 @@ describe("the bot as a process", () => {
     expect(await second.exited).toBe(1);
     expect(second.output()).toMatch(/in use by another process/);
     expect(await first.stop("SIGINT")).toBe(0);
+  });
+
+  it("leaves the whole state in one file if it is stopped before it was ready", async () => {
+    const env = botEnvironment(discord, explorer);
+    const first = startBotProcess(env);
+    await first.ready();
+    await first.stop("SIGKILL");
+    const unmerged = () => statSync(join(env.DATA_DIR, "crier.db-wal")).size;
+    expect(unmerged()).toBeGreaterThan(0);
+    const second = startBotProcess({ ...env, DISCORD_API_URL: "http://127.0.0.1:9/api" });
+    await expect.poll(second.output).toContain("Discord cannot be reached; retrying");
+    expect(await second.stop("SIGTERM")).toBe(0);
+    expect(unmerged()).toBe(0);
   });
 
   it("registers commands only if they changed, and removes those of the other scope", async () => {

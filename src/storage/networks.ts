@@ -3,7 +3,7 @@ import { codeOf } from "../config-shapes.js";
 import { lazy } from "../util/single-flight.js";
 import { defineCollection } from "./collection.js";
 import type { State } from "./state.js";
-import { StateError, type Store } from "./store.js";
+import { ConflictError, type Store } from "./store.js";
 
 /** Document with the networks that the state has been used for. */
 export const networkNames = defineCollection({
@@ -72,7 +72,7 @@ async function infer(store: Pick<Store, "collections">, ids: readonly string[]) 
   if (namedNetworks.size === 0) return undefined;
   const oldestNetwork = ids.find((id) => !namedNetworks.has(id));
   if (oldestNetwork === undefined)
-    throw new StateError(
+    throw new ConflictError(
       `The state does not say which network came first, and it is none of those in NETWORKS. Add it to NETWORKS (${[...namedNetworks].join(", ")} came later)`,
     );
   return { oldest: oldestNetwork, all: [oldestNetwork, ...namedNetworks] };
@@ -80,13 +80,13 @@ async function infer(store: Pick<Store, "collections">, ids: readonly string[]) 
 
 /**
  * Checks that buttons can distinguish the networks.
- * @throws {StateError} if a network in the settings has the same code as one from earlier settings
+ * @throws {ConflictError} if a network in the settings has the same code as one from earlier settings
  */
 function checkCodes(all: readonly string[], ids: readonly string[]): void {
   for (const id of ids) {
     const otherId = all.find((each) => each !== id && codeOf(each) === codeOf(id));
     if (otherId !== undefined)
-      throw new StateError(
+      throw new ConflictError(
         `NETWORKS: ${id} and ${otherId} begin with the same two characters, and old buttons still use ${otherId}. Give ${id} another name`,
       );
   }

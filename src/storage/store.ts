@@ -51,6 +51,9 @@ export class StateError extends Error {
   override readonly name = "StateError";
 }
 
+/** Thrown if the settings do not fit the state. It does not go away by itself. */
+export class ConflictError extends StateError {}
+
 /** Returns all documents of a collection by id. @throws {StateError} */
 export async function readAll(store: Pick<Store, "pages">, collection: string): Promise<Map<string, string>> {
   const allDocuments = new Map<string, string>();
