@@ -173,7 +173,7 @@ async function startOn(
   watchGateway(client, log);
   const canWrite = createWriteProbe(state);
   const health = await openHealth(config, metrics, () =>
-    findUnready(client, canWrite, stopping, registration?.isSettled() ?? false),
+    findUnready(client, canWrite, stopping, registration),
   );
 
   const ready = whenReady(client);
@@ -273,12 +273,14 @@ async function findUnready(
   client: Client,
   canWrite: () => Promise<boolean>,
   isStopping: boolean,
-  isRegistered: boolean,
+  registration: Registration | undefined,
 ): Promise<readonly string[]> {
   const reasons: string[] = [];
   if (isStopping) reasons.push("it is stopping");
   reasons.push(...missingShards(client));
-  if (!isRegistered) reasons.push("the commands aren't registered yet");
+  const problem = registration?.problem();
+  if (!registration?.isSettled())
+    reasons.push(`the commands aren't registered yet${problem === undefined ? "" : ` (${problem})`}`);
   if (!(await canWrite())) reasons.push("the state can't be written");
   return reasons;
 }

@@ -36,7 +36,7 @@ const botVariables = {
   DISCORD_TOKEN: [visible, "the bot's token, from the application's Bot page"],
   REDIS_URL: [
     addressOf(["redis:", "rediss:"]).optional(),
-    "a redis:// or rediss:// address whose only path is a database number. Write % in the user or password as %25",
+    "a redis:// or rediss:// address whose only path is a database number. Percent-encode special characters in the user and password: % as %25, / as %2F, # as %23, ? as %3F, @ as %40",
   ],
   DATA_DIR: [z.string().default("./data"), "a folder the bot may write to"],
   DISCORD_SHARDS: [shards, "auto, or this process's part of all shards, such as 0-3/16"],
@@ -316,7 +316,8 @@ export function parseConfig(env: Environment): Config {
   const { NETWORKS: named, ...known } = readAll({ DISCORD_TOKEN, NETWORKS });
   // If NETWORKS is malformed, the variables of the names that can be read are checked all the same.
   const readable = readableIds(env.NETWORKS ?? "");
-  const isUnnamed = !env.NETWORKS?.trim() || (env.EXPLORER_API_URL ?? env.EXPLORER_API_KEY) !== undefined;
+  const isUnnamed =
+    !env.NETWORKS?.trim() || [env.EXPLORER_API_URL, env.EXPLORER_API_KEY].some((each) => each?.trim());
   const ids = named ?? (readable.length === 0 && isUnnamed ? [undefined] : readable);
   const readNetworks = ids.map((id, index) => {
     const networkNames = namesOf(id, index === 0, env);

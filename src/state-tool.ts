@@ -78,6 +78,9 @@ async function main(): Promise<void> {
   try {
     if (action === "export") {
       const state = await exportState(openedStore.store);
+      // A nightly export of the wrong database must not replace the last good one.
+      if (Object.keys(state.collections).length === 0)
+        throw new StateError("There is no state to export. Check REDIS_URL, and its database number");
       writeText(file, `${JSON.stringify(state)}\n`);
       const documents = Object.values(state.collections).flatMap((each) => Object.keys(each));
       console.error(`Exported ${documents.length} documents`);

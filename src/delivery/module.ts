@@ -32,7 +32,9 @@ export interface SelfReport {
   troubles(): ReadonlyMap<ExplorerTrouble, number> | undefined;
   /** Returns the explorer's undocumented answers of the last day. */
   unforeseen(): readonly UnforeseenAnswer[];
-  /** Returns the reason if the bot's commands are not registered. `undefined` or missing if they are. */
+  /** Names of the variables for the explorer's key and address. */
+  readonly explorerVariables?: readonly string[];
+  /** Returns the reason if the bot's commands are not registered. `undefined` if they are. Missing where another network tells it. */
   commandsProblem?(): string | undefined;
   /**
    * Returns the waiting time of the oldest delivery that could be sent, in ms. 0 if none is waiting.

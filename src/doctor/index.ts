@@ -7,7 +7,7 @@ import { environmentOf } from "../networks/network.js";
 import { createKnownNetworks, prefixOf } from "../storage/networks.js";
 import { checkVersion, createState } from "../storage/state.js";
 import { StateError, type Store } from "../storage/store.js";
-import { openCopy } from "./data-dir.js";
+import { BusyStateError, openCopy } from "./data-dir.js";
 import { checkDiscord } from "./discord.js";
 import { checkExplorer } from "./explorer.js";
 import { type Finding, fail, pass, warn, wordsOf } from "./finding.js";
@@ -50,6 +50,8 @@ async function* checkStorage({
         error instanceof StateError ? error.message : wordsOf(error),
         "Check REDIS_URL. Its user needs INFO and all commands except @dangerous.",
       );
+    else if (error instanceof BusyStateError)
+      yield warn("DATA_DIR", error.message, "Run the doctor again, or stop the bot first.");
     // The message of a damaged file says what to do.
     else if (error instanceof StateError)
       yield fail(

@@ -197,7 +197,8 @@ export function createNetwork(
     self: {
       troubles: explorer.troubles,
       unforeseen: unforeseen.recent,
-      commandsProblem: shared.commandsProblem,
+      explorerVariables: [settings.explorer.variables.key, settings.explorer.variables.url],
+      ...(settings === config.networks[0] ? { commandsProblem: shared.commandsProblem } : {}),
     },
     log,
     onDelivered: metrics.delivery,

@@ -2,10 +2,12 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { botEnvironment, newDataDir } from "../../sandbox/bot-process.js";
+import { DiscordError } from "../../sandbox/discord/errors.js";
 import { startSandboxDiscord } from "../../sandbox/discord/server.js";
 import { startSandboxExplorer } from "../../sandbox/explorer/server.js";
+import { makeStack } from "../../sandbox/stack.js";
 import { createMetrics } from "../../src/ops/metrics.js";
-import { SMALL } from "../harness.js";
+import { SMALL, textOf } from "../harness.js";
 
 const gateway = () => ({ ready: 1, all: 1 });
 
@@ -50,4 +52,33 @@ it("the doctor checks each network's explorer, and names the variable to fix", a
   expect(said).toContain("Set EXPLORER_API_KEY_TEST to a valid key; check EXPLORER_API_URL_TEST too.");
   expect(said).not.toContain("not-the-key");
   await Promise.all([discord.close(), main.close(), test.close()]);
+});
+
+it("the operator's channel names a network's own variables, and tells a problem of the whole bot once", async () => {
+  const place = await makeStack({
+    explorer: { size: SMALL, lively: false },
+    second: { size: SMALL, lively: false },
+    jobsPerSecond: 5,
+    env: ({ channels }) => ({
+      OPERATOR_CHANNEL_ID: channels.governance.id,
+      WATCH_POLL_SECONDS: "1",
+      GOVERNANCE_POLL_SECONDS: "1",
+    }),
+  });
+  const { discord } = place;
+  const error = new DiscordError(503, 0, "Service Unavailable");
+  discord.trap({
+    method: "GET",
+    path: /^\/applications\/\d+\/(guilds\/\d+\/)?commands$/,
+    times: 5,
+    error,
+  });
+  await place.start();
+  const told = (pattern: RegExp) =>
+    discord.world.read(discord.channels.governance).filter((each) => pattern.test(textOf(each))).length;
+  await expect.poll(() => told(/commands are not registered/)).toBeGreaterThan(0);
+  place.second?.accept("another-key");
+  await expect.poll(() => told(/`EXPLORER_API_KEY_TEST`/)).toBe(1);
+  expect(told(/commands are not registered/)).toBe(1);
+  await place.close();
 });

@@ -152,6 +152,13 @@ describeWithRedis("an import into Redis", () => {
     expect(await client.keys("crier:import:*")).toEqual([]);
   });
 
+  it("keeps the old state if the new one is empty", async () => {
+    const { store } = await open();
+    await importState(store, OLD, true);
+    await expect(importState(store, { crier: 1, collections: {} }, true)).rejects.toThrow("is empty");
+    expect(await exportState(store)).toEqual(OLD);
+  });
+
   it("leaves the whole of one state if two are imported at once", async () => {
     const [first, second] = [many("first", 20_000), many("second", 3_000)];
     const [a, b] = [await open(), await open()];

@@ -20,7 +20,7 @@ const WORDS: Readonly<Record<TroubleKind, TroubleWords>> = {
   },
   key: {
     title: "The explorer rejects the API key",
-    body: md`People get cached answers while they last, and nothing new is announced. Get a new key, set ${code("EXPLORER_API_KEY")}, check ${code("EXPLORER_API_URL")}, then run ${code("npm run doctor")}.`,
+    body: md`People get cached answers while they last, and nothing new is announced. Get a new key, set it and check the address in the variables below, run ${code("npm run doctor")}, then restart the bot.`,
   },
   explorer: {
     title: "The explorer isn't answering",

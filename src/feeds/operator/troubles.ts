@@ -40,7 +40,8 @@ export const isLate = (waitingMs: number): boolean => waitingMs > LATE_MS;
 
 /** Finds the bot's current problems. */
 export function findTroubles(signs: Signs): FoundTroubles {
-  const { troubles, unforeseen, commandsProblem, waitingMs, unreadable, elapsed } = signs;
+  const { troubles, unforeseen, commandsProblem, explorerVariables = [], waitingMs } = signs;
+  const { unreadable, elapsed } = signs;
   const foundProblems = new Map<TroubleKind, readonly string[] | undefined>();
   const unregistered = commandsProblem?.();
   if (unregistered !== undefined) foundProblems.set("commands", [unregistered]);
@@ -51,7 +52,7 @@ export function findTroubles(signs: Signs): FoundTroubles {
     foundProblems.set("key", undefined);
     foundProblems.set("explorer", undefined);
   }
-  if (explorer?.has("refused")) foundProblems.set("key", []);
+  if (explorer?.has("refused")) foundProblems.set("key", explorerVariables);
   if (awaySince !== undefined) foundProblems.set("explorer", elapsed - awaySince >= AWAY_MS ? [] : undefined);
   if (isLate(waitingMs)) foundProblems.set("late", []);
   if (unreadable.length > 0) foundProblems.set("unreadable", countedIn(unreadable).slice(0, MAX_DETAILS));
