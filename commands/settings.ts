@@ -7,11 +7,14 @@ import {
 import { say, serverOf } from "../src/discord/say.js";
 import type { NetworkChoices } from "../src/networks/choices.js";
 import type { Network } from "../src/networks/network.js";
-import { channelMention, md } from "../src/text/markdown.js";
+import { channelMention, join, md } from "../src/text/markdown.js";
+import { present } from "../src/util/present.js";
 import { choicesOf, type NetworkName } from "./network-option.js";
 import { CHANNELS } from "./subscribe/form.js";
 
 const CHANNEL = "channel";
+/** Maximum number of channels that are named. */
+const MAX_NAMED = 10;
 
 /** Creates /settings, which sets the default network of a server or a channel. */
 export function createSettings(
@@ -42,13 +45,21 @@ export function createSettings(
       const wantedNetwork = options.getString(NETWORK_OPTION, true);
       const chosenNetwork = served.find(({ id }) => id === wantedNetwork);
       await choices.set(channel === undefined ? { guild } : { guild, channel }, chosenNetwork?.id);
+      const { channels } = channel === undefined ? await choices.of({ guild }, true) : { channels: {} };
+      const exceptions = Object.keys(channels).map(channelMention);
       const usualNetwork = chosenNetwork ?? (channel === undefined ? served[0] : undefined);
-      return say(served[0], md`Default network changed`, [
-        usualNetwork
-          ? md`In ${channel === undefined ? "this server" : channelMention(channel)}, commands without \`network:\` now use **${usualNetwork.name}**.`
-          : md`In ${channelMention(channel ?? "")}, commands without \`network:\` now use the server's default network.`,
-        md`-# Add \`${NETWORK_OPTION}:\` to a command to ask about another network. Existing subscriptions don't change.`,
-      ]);
+      return say(
+        served[0],
+        md`Default network changed`,
+        present([
+          usualNetwork
+            ? md`In ${channel === undefined ? "this server" : channelMention(channel)}, commands without \`network:\` now use **${usualNetwork.name}**.`
+            : md`In ${channelMention(channel ?? "")}, commands without \`network:\` now use the server's default network.`,
+          exceptions.length > 0 &&
+            md`Except in ${join(exceptions.slice(0, MAX_NAMED), ", ")}${exceptions.length > MAX_NAMED ? md` and others` : md``}, which have their own (\`channel:\`).`,
+          md`-# Add \`${NETWORK_OPTION}:\` to a command to ask about another network. Existing subscriptions don't change.`,
+        ]),
+      );
     },
   };
 }

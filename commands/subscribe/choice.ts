@@ -35,15 +35,25 @@ const ownOptionsOf = (feed: FeedDefinition): readonly string[] =>
 
 /** Checks that all given options apply to a feed. @throws {PersonError} if one applies only to other feeds */
 export function checkOptions(
-  { options }: ChatInputCommandInteraction,
+  interaction: ChatInputCommandInteraction,
   feed: FeedDefinition,
   feeds: readonly FeedDefinition[],
 ): void {
+  const foreign = foreignOption(interaction, feed, feeds);
+  if (foreign !== undefined)
+    throw new PersonError(`\`${foreign}\` doesn't apply to ${feed.name}. Leave it out.`);
+}
+
+/** Returns the name of a given option that only other feeds have. `undefined` if there is none. */
+export function foreignOption(
+  { options }: ChatInputCommandInteraction,
+  feed: FeedDefinition,
+  feeds: readonly FeedDefinition[],
+): string | undefined {
   const ownOptions = ownOptionsOf(feed);
   const foreignOptions = feeds.flatMap(ownOptionsOf).filter((name) => !ownOptions.includes(name));
   const givenOptions = options.data.flatMap((option) => option.options ?? [option]);
-  const foreign = givenOptions.find(({ name }) => foreignOptions.includes(name));
-  if (foreign) throw new PersonError(`\`${foreign.name}\` doesn't apply to ${feed.name}. Leave it out.`);
+  return givenOptions.find(({ name }) => foreignOptions.includes(name))?.name;
 }
 
 /** Settings that a person gave: in a command's options, or in a dialog. Those that are not given stay as they are. */
@@ -52,6 +62,8 @@ export interface GivenSettings {
   text(name: string): string | null;
   /** Switches a topic, `thread` or `publish`. `null` if it is not given. */
   flag(name: string): boolean | null;
+  /** True for a dialog, which shows all options, also those that have no effect. */
+  readonly isForm?: boolean;
   /** `null` for no role, `undefined` if it is not given. */
   readonly roleId: string | null | undefined;
 }
@@ -92,7 +104,7 @@ export function chosenSettings(
     newSettings,
     texts.map(([name]) => name),
   );
-  if (contradiction !== undefined) throw new PersonError(contradiction);
+  if (contradiction !== undefined && given.isForm !== true) throw new PersonError(contradiction);
   return {
     ...newSettings,
     chosen: [...new Set([...(before?.chosen ?? []), ...texts.map(([name]) => name)])],

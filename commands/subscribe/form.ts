@@ -95,6 +95,7 @@ export function settingsInForm(
   const answers = answersOf(click);
   const topics = answers.get(TOPICS);
   return {
+    isForm: true,
     text(name) {
       const option = feed.options[name];
       const typed = answers.get(name)?.[0];

@@ -12,7 +12,14 @@ import { channelMention, escapeText, md } from "../../src/text/markdown.js";
 import { cut } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { endSubscription, resumeSubscription, testSubscription } from "./actions.js";
-import { checkOptions, FEED_OPTION, namedSubject, SUBJECT_OPTION, settingsIn } from "./choice.js";
+import {
+  checkOptions,
+  FEED_OPTION,
+  foreignOption,
+  namedSubject,
+  SUBJECT_OPTION,
+  settingsIn,
+} from "./choice.js";
 import { save } from "./save.js";
 import { described, headline, type SubscribeServices, servedOf, subscriptionsIn } from "./subscription.js";
 
@@ -43,6 +50,7 @@ export class SeveralMatch extends Error {
 
 /**
  * Returns the channel's subscription that a command refers to. The subject may be typed in any case, or in part.
+ * @param fits true for the feeds to prefer
  * @throws {PersonError} if the options match no subscription
  * @throws {SeveralMatch}
  */
@@ -50,6 +58,7 @@ async function chosenIn(
   { options, guildId }: ChatInputCommandInteraction,
   services: SubscribeServices,
   channelId: string,
+  fits: (feed: FeedDefinition) => boolean = () => true,
 ): Promise<OwnedSubscription> {
   const wantedFeed = options.getString(FEED_OPTION);
   const typedSubject = options.getString(SUBJECT_OPTION);
@@ -63,8 +72,8 @@ async function chosenIn(
     typedSubject === null
       ? { isWhole: true, items: inChannel }
       : await matchingNames(inChannel, typedSubject, services.links, subjectWords(services));
-  // Prefer subscriptions on networks that are still served.
-  const servedOnes = candidates.filter(({ network }) => network);
+  // Prefer subscriptions on networks that are still served, and to feeds that have the given options.
+  const servedOnes = candidates.filter(({ network, feed }) => network && fits(feed));
   const [only, ...others] = servedOnes.length > 0 ? servedOnes : candidates;
   if (!only) {
     const wanted = wantedFeed === null ? "subscription" : `${wantedFeed} subscription`;
@@ -95,7 +104,8 @@ export async function edit(
   services: SubscribeServices,
 ): Promise<MessagePayload> {
   const place = await placeOf(interaction, services);
-  const chosenOne = await chosenIn(interaction, services, place.channel.id);
+  const fits = (each: FeedDefinition) => foreignOption(interaction, each, services.feeds) === undefined;
+  const chosenOne = await chosenIn(interaction, services, place.channel.id, fits);
   const { feed, subscription } = chosenOne;
   checkOptions(interaction, feed, services.feeds);
   const network = servedOf(chosenOne);

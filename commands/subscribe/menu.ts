@@ -5,7 +5,7 @@ import { type ButtonHandler, handlerOf } from "../../src/discord/buttons.js";
 import type { Click } from "../../src/discord/clicks.js";
 import { LIMITS } from "../../src/discord/limits.js";
 import type { MessagePayload } from "../../src/discord/message.js";
-import { readPlace } from "../../src/discord/places.js";
+import { goneRoles, readPlace } from "../../src/discord/places.js";
 import type { Network } from "../../src/networks/network.js";
 import { buttonAddress, defineButton, subjectParameter } from "../../src/screens/addresses.js";
 import type { Link, Menu, View } from "../../src/screens/view.js";
@@ -104,6 +104,7 @@ export const whichSubscription = async (
   shownBy.renderer.message({
     title: md`Which subscription?`,
     tone: "neutral",
+    body: [md`Nothing has changed yet. Pick one here, or add \`feed:\` or \`subject:\` to the command.`],
     menus: [await subscriptionMenu(all, shownBy, "Pick one…")],
     readings: [],
   });
@@ -120,6 +121,8 @@ async function card(each: OwnedSubscription, shownBy: Network, note?: Markdown):
     to: buttonAddress(changeButton, { ...parameters, to }),
   });
   const isFixed = of.subscriptions.isFixed(subscription);
+  const { guildId } = subscription;
+  const gone = guildId === null ? undefined : await goneRoles(shownBy.rest, guildId, [subscription.roleId]);
   const { paused: isChannelPaused = false, error } = await of.subscriptions.health(subscription.channelId);
   const isPaused = subscription.isPaused === true || isChannelPaused;
   const { snoozedUntil = 0 } = subscription;
@@ -138,7 +141,7 @@ async function card(each: OwnedSubscription, shownBy: Network, note?: Markdown):
     body: present([
       ...(note ? [note, md``] : []),
       await headline(subscription, feed, network ?? shownBy, labelOf(of, shownBy)),
-      ...described(subscription, feed),
+      ...described(subscription, feed, gone),
       isPaused && (isChannelPaused && error !== undefined ? md`⏸️ Paused: ${error}.` : PAUSED),
       isSnoozed && md`💤 Snoozed until ${timestamp(snoozedUntil, "f")}.`,
       isFixed && md`${OPERATORS_OWN}`,

@@ -139,7 +139,8 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
     const foundWatch = await findOwn(services, user.id, feed, id, network);
     if (!foundWatch) return watchList(user.id, services, allWatchables, { note: md`It's already removed.` });
     const { subscription, of } = foundWatch;
-    const title = await titleOfWatch(foundWatch, services);
+    const ofNetwork = services.networks.served.length > 1 ? ` · ${of.name}` : "";
+    const title = `${await titleOfWatch(foundWatch, services)}${ofNetwork}`;
     if (to === "remove") {
       await of.janitor.removeSubscription(subscription);
       return watchList(user.id, services, allWatchables, { note: md`Removed: ${title}` });

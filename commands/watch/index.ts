@@ -117,8 +117,9 @@ export function createWatch(
       const everything = await watchesOf(interaction.user.id, services.networks, allWatchables);
       throw new PersonError(nothingListed(everything.length, allWatchables).toString());
     }
-    if (!chosenWatch || others.length > 0)
-      throw new PersonError("Can't find that watch. `/watch list` shows yours.");
+    if (!chosenWatch) throw new PersonError("Can't find that watch. `/watch list` shows yours.");
+    if (others.length > 0)
+      throw new PersonError("That matches several of your watches. Pick one of the suggestions as you type.");
     const { network = services } = chosenWatch;
     await drillSubscription(
       interaction,

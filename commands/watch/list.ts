@@ -90,9 +90,10 @@ export async function watchList(
     feed !== undefined ? findAmong(ownWatches, { feed, subject: id ?? null, network }) : undefined;
   // Render with the watch's own network, so that the buttons change the watch there.
   const shownBy = chosenWatch?.network ?? (only === undefined ? networks.served[0] : services);
+  const shownNetworks = networks.served.filter((each) => only === undefined || each.id === only);
   const refusedNetworks = await refusedOn(
     userId,
-    chosenWatch?.network ? [chosenWatch.network] : networks.served,
+    chosenWatch?.network ? [chosenWatch.network] : shownNetworks,
   );
   // An import can contain more than a person may have.
   const listedWatches = ownWatches.slice(0, LIMITS.menuOptions);
@@ -104,8 +105,8 @@ export async function watchList(
     tone: "neutral",
     body: present([
       ...(note ? [note, md``] : []),
-      ...refusedNetworks.flatMap(({ label }) => [
-        md`⏸️ **Everything${label ? md` on ${label}` : md``} is paused**: Discord didn't let me message you. Allow direct messages from a server we share, then resume one of your watches.`,
+      ...refusedNetworks.flatMap(({ name }) => [
+        md`⏸️ **Everything${networks.served.length > 1 ? md` on ${name}` : md``} is paused**: Discord didn't let me message you. Allow direct messages from a server we share, then resume one of your watches.`,
         md``,
       ]),
       ...watchLines.flat(),

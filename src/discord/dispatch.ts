@@ -131,9 +131,10 @@ async function openedBy(
 export function createDispatch<Services extends AnswerServices>(deps: DispatchDeps<Services>) {
   const { commands, networkOf, buttons, afterword, commandPaths, onInteraction, log } = deps;
   const handlers = new Map(buttons.map((handler) => [handler.button.wire, handler]));
-  /** Answers of dialogs that were refused, by person and link. */
+  /** Answers of dialogs that were refused, by person, channel and link: some dialogs are about the channel. */
   const drafts = new LRUCache<string, FormAnswers>({ max: MAX_DRAFTS, ttl: DRAFT_MS });
-  const draftKey = (click: Click) => JSON.stringify([click.user.id, click.guildId, readClick(click).parts]);
+  const draftKey = (click: Click) =>
+    JSON.stringify([click.user.id, click.guildId, click.channelId, readClick(click).parts]);
   /** When each interaction was made, in ms of this process's steady clock. */
   const madeAt = new WeakMap<Interaction, number>();
   const ageSince = createAge();

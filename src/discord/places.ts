@@ -287,6 +287,9 @@ function roleOf(guild: APIGuild, roleId: string): APIRole {
   if (roleId === guild.id)
     throw new PersonError("I never ping @everyone. Pick a role that people can opt in to.");
   const role = guild.roles.find((each) => each.id === roleId);
-  if (!role) throw new PersonError("That role no longer exists. Pick another.");
+  if (!role)
+    throw new PersonError(
+      "That role no longer exists. Choose another with Edit, or use `/subscribe edit no-role: True`.",
+    );
   return role;
 }

@@ -46,7 +46,7 @@ export function versionFields(survey: VersionSurvey): Field[] {
   const chosen = [mostCommon, newest, ...all.map((each) => each.version)].filter((each) => each !== null);
   const shown = [...new Set(chosen)].slice(0, MAX_VERSIONS);
   const lists = all.filter((each) => shown.includes(each.version));
-  const moreCount = all.length - lists.length;
+  const moreCount = [...counts.keys()].filter((each) => each !== null).length - lists.length;
   const line = (each: string): Markdown => {
     const count = counts.get(each) ?? 0;
     return join(

@@ -188,13 +188,13 @@ type ValidatorListParameters = ParametersOf<"validators">;
 const MAX_VERSIONS = 10;
 const MAX_LISTED = 40;
 
-/** Returns the most common versions of active validators, newest first. */
-export const versionLists = perObject(({ counts }: VersionSurvey) =>
+/** Returns the most common versions of active validators and the newest one, newest first. */
+export const versionLists = perObject(({ counts, newest }: VersionSurvey) =>
   [...counts]
     .flatMap(([each, count]) =>
       each !== null && isVersion(each) && each.length <= MAX_LISTED ? [{ version: each, count }] : [],
     )
-    .sort((a, b) => b.count - a.count)
+    .sort((a, b) => Number(b.version === newest) - Number(a.version === newest) || b.count - a.count)
     .slice(0, MAX_VERSIONS)
     .sort((a, b) => compareVersions(b.version, a.version)),
 );

@@ -12,8 +12,11 @@ export function parseDuration(text: string): number {
   const typed = text.trim().toLowerCase();
   const parts = [...typed.matchAll(PART)];
   if (parts.length === 0 || typed.replace(PART, "").trim() !== "") return Number.NaN;
-  return parts.reduce((sum, [, count, ...units]) => {
-    const unit = units.find(Boolean) ?? "";
+  const unitOf = ([, , ...units]: RegExpExecArray) => units.find(Boolean) ?? "";
+  // "48h24h" is a list without spaces.
+  if (new Set(parts.map(unitOf)).size < parts.length) return Number.NaN;
+  return parts.reduce((sum, part) => {
+    const [unit, [, count]] = [unitOf(part), part];
     return sum + (isUnit(unit) ? Number(count) * UNIT_MS[unit] : Number.NaN);
   }, 0);
 }

@@ -128,6 +128,23 @@ describe("/setup", () => {
     await driver().ask(olga(), "/subscribe remove", { channel: channel.id });
   });
 
+  it("keeps what was refused in one channel out of the dialogs of another", async () => {
+    const { channels, guild } = harness.discord;
+    const elsewhere = world().addChannel({ type: 0, guild_id: guild.id, name: "elsewhere" });
+    const subscribe = async (channel: Channel) => {
+      const place = { user: olga().user, channel };
+      return driver().open(place, await driver().ask(place, "/price"), "Subscribe this channel");
+    };
+    const there = { user: olga().user, channel: channels.general };
+    await driver().submit(there, await subscribe(channels.general), { value: "cheap" });
+    const { dialog } = await subscribe(elsewhere);
+    const fields = Object.fromEntries(
+      dialog.components.map(({ component }) => [component.custom_id, component]),
+    );
+    expect(fields.value?.value).not.toBe("cheap");
+    expect(fields.channel?.default_values?.[0]?.id).toBe(elsewhere.id);
+  });
+
   it("opens its dialog from a validator, with the name and the channel filled in", async () => {
     const named = harness.explorer.ledger.validators.filter(({ party, isSv }) => party.name && !isSv);
     const validator = named[5]?.party;

@@ -97,6 +97,16 @@ describe("/subscribe", () => {
     expect((await ask("edit")).content).toContain("has no subscription");
   });
 
+  it("edits the only subscription that has the given option", async () => {
+    const mixed = addChannel("mixed");
+    await ask("price", { when: "above", value: "0.16", channel: mixed.id });
+    await ask("governance", { channel: mixed.id });
+    expect(textOf(await ask("edit", { channel: mixed.id, changes: true }))).toContain("Subscription changed");
+    const which = textOf(await ask("edit", { channel: mixed.id, "no-role": true }));
+    expect(which).toMatch(/Which subscription\?.*Nothing has changed yet/);
+    for (const feed of ["price", "governance"]) await ask("remove", { channel: mixed.id, feed });
+  });
+
   it("removes what was named in any case, and asks if only a part of a name was typed", async () => {
     const market = addChannel("market");
     await ask("price", { when: "above", value: "0.16", channel: market.id });

@@ -141,6 +141,8 @@ describe("a bot with two networks", () => {
     expect(await titleIn(guest())).toContain("TestNet");
     const quiet = channelNamed("mainnet-only");
     await asked(owner(), "/settings", { network: "main", channel: quiet.id });
+    const again = textOf(await asked(owner(), "/settings", { network: "test" }));
+    expect(again).toContain(`Except in <#${quiet.id}>, which have their own`);
     expect(await titleIn(guest(quiet))).not.toContain("TestNet");
     const thread = harness.discord.world.addChannel({
       type: 11,

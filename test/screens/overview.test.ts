@@ -30,3 +30,13 @@ it("the overview names the version that most run, and how many others there are"
     "…and 3 other versions",
   ]);
 });
+
+it("the overview names the newest version while few run it, and counts all others", () => {
+  const patches = Array.from({ length: 15 }, (_, at) => Array<string>(20 + at).fill(`0.4.${at}`));
+  const versions = [...patches.flat(), "0.5.0", "0.5.0"];
+  const entries = versions.map((version, place) => ({ id: `v${place}`, name: null, active: true, version }));
+  const [field] = versionFields(surveyVersions(entries));
+  const lines = `${field?.value}`.replaceAll("`", "").split("\n");
+  expect(lines[0]).toContain("0.5.0 · **2**");
+  expect(lines.at(-1)).toBe(`…and ${16 - (lines.length - 1)} other versions`);
+});

@@ -21,6 +21,7 @@ describe("a typed duration", () => {
     ["2 h 20", Number.NaN],
     ["2 h and 20 min", Number.NaN],
     ["soon", Number.NaN],
+    ["48h24h6h", Number.NaN],
     ["6", Number.NaN],
     ["6 months", Number.NaN],
     ["6 dins", Number.NaN],

@@ -99,6 +99,9 @@ const proposalWatch: WatchChoice = {
   },
 };
 
+/** Error for a choice that needs a current super validator. */
+export const FORMER = "That is no longer a super validator, so it has no votes to cast.";
+
 /** Lets a person watch the votes that one super validator has not cast. */
 const voterWatch: WatchChoice = {
   name: "voter",
@@ -110,8 +113,17 @@ const voterWatch: WatchChoice = {
     // A button contains the stored subject.
     async check(named, { directory, explorer }) {
       const voter = voterIn(named) ?? named;
-      if (!directory.entry("voter", voter) && directory.named(["voter"], voter).length === 0) {
-        const detail = await ifAnswered(explorer.validator({ validatorId: voter }));
+      const known = directory.entry("voter", voter) ?? directory.named(["voter"], voter)[0]?.entry;
+      if (known?.active === false) throw new PersonError(FORMER);
+      if (!known) {
+        const detail = await explorer.validator({ validatorId: voter }).catch((error: unknown) => {
+          if (!(error instanceof ExplorerError)) throw error;
+          if (error.problem !== "missing" && error.problem !== "rejected") return undefined;
+          throw new PersonError(
+            "Can't find a super validator with that name or id. Pick one of the suggestions as you type.",
+            "missing",
+          );
+        });
         if (detail?.data.isSv === false)
           throw new PersonError(
             "That isn't a super validator, so it has no votes. Pick one of the suggestions as you type.",

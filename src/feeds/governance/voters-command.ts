@@ -6,7 +6,7 @@ import type { FeedServices } from "../../delivery/module.js";
 import { type ActingCommand, commandForManagers, OTHER_VERSION } from "../../discord/command.js";
 import type { MessagePayload } from "../../discord/message.js";
 import { readThing } from "../../discord/named-things.js";
-import { checkMember, checkPingable } from "../../discord/places.js";
+import { checkMember, checkPingable, goneRoles } from "../../discord/places.js";
 import { say, serverOf } from "../../discord/say.js";
 import { isSameVoter } from "../../ledger/votes.js";
 import { channelMention, join, type Markdown, md, roleMention, userMention } from "../../text/markdown.js";
@@ -14,7 +14,7 @@ import { cut } from "../../text/plain.js";
 import { digest } from "../../util/digest.js";
 import { PersonError } from "../../util/person-error.js";
 import { type Representative, representatives } from "./collections.js";
-import { definition as governance } from "./definition.js";
+import { FORMER, definition as governance } from "./definition.js";
 import { missingIn, topics } from "./topics.js";
 
 /** Maximum number of super validators with representatives in a server. */
@@ -45,6 +45,9 @@ const definition = commandForManagers("voters", "Representatives of super valida
     ),
   );
 
+/** Shown for a representative that was a role. */
+const GONE = md`⚠️ a role that no longer exists. Nobody is pinged`;
+
 const mentionOf = ({ who }: Pick<Representative, "who">): Markdown =>
   who.kind === "role" ? roleMention(who.id) : userMention(who.id);
 
@@ -56,7 +59,7 @@ const ownOf = async ({ state }: FeedServices, guildId: string) =>
  * Returns the super validator that a person typed, as it is stored.
  * @throws {PersonError} if none or several match
  */
-async function chosenVoter({ options }: ChatInputCommandInteraction, services: FeedServices) {
+async function chosenVoter({ options }: ChatInputCommandInteraction, services: FeedServices, isNew = false) {
   const id = await readThing(options.getString(SV, true), ["voter"], services);
   const knownVoter =
     services.directory.entry("voter", id) ?? services.directory.named(["voter"], id)[0]?.entry;
@@ -65,6 +68,7 @@ async function chosenVoter({ options }: ChatInputCommandInteraction, services: F
       "No super validator with that name has voted lately. Pick one of the suggestions as you type.",
       "missing",
     );
+  if (isNew && knownVoter.active === false) throw new PersonError(FORMER);
   const name = knownVoter.name ?? id;
   return { name, aliases: [...new Set([id, name])] };
 }
@@ -91,7 +95,7 @@ async function setRepresentative(
 ): Promise<MessagePayload> {
   const guildId = serverOf(interaction);
   const { options, client } = interaction;
-  const voter = await chosenVoter(interaction, services);
+  const voter = await chosenVoter(interaction, services, true);
   const { user, role } = options.get(WHO, true);
   if (!role && !user) throw new PersonError("Pick a member of this server or a role.");
   if (user?.bot)
@@ -142,13 +146,17 @@ async function listRepresentatives(
   const ownRepresentatives = (await ownOf(services, guildId))
     .map(([, each]) => each)
     .sort((a, b) => a.name.localeCompare(b.name));
+  const roleIds = ownRepresentatives.flatMap(({ who }) => (who.kind === "role" ? [who.id] : []));
+  const gone = await goneRoles(services.rest, guildId, roleIds);
   return say(
     services,
     md`Representatives of super validators`,
     ownRepresentatives.length === 0
       ? [md`Nobody yet. Use \`/voters set\` to choose who gets pinged while a vote is missing.`]
       : [
-          ...ownRepresentatives.map((each) => md`**${cut(each.name, 80)}** → ${mentionOf(each)}`),
+          ...ownRepresentatives.map(
+            (each) => md`**${cut(each.name, 80)}** → ${gone.has(each.who.id) ? GONE : mentionOf(each)}`,
+          ),
           md``,
           await pingedLine(services, guildId),
         ],

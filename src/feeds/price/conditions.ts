@@ -119,7 +119,7 @@ export function subjectOf(
     throw new PersonError(
       when === "moves"
         ? "For a move, type a percentage, such as `5%`."
-        : "Type a price in USD, such as `0.16`. For a percentage, pick “it moves by a percentage” for `when:`.",
+        : `Type a price in USD, such as \`0.16\`${wasMove ? ` (\`$${amountOf(text)}\` for the same number)` : ""}. For a percentage, pick “it moves by a percentage” for \`when:\`.`,
     );
   const amount = amountOf(text);
   if (when === "moves" && Number(amount) > MAX_MOVE_PERCENT)

@@ -294,7 +294,7 @@ export function holdView(hold: ShownHold, mark: string, now: number): View {
         notification: md`▶️ Silence alerts are on again after ${spanWords(heldMs(hold, endedAt))} on hold`,
         tone: "good",
         body: [
-          md`They were on hold from ${timestamp(since, "f")} to ${timestamp(endedAt, "f")}${hold.resumedAt === undefined ? "" : ", with a break"}, because the explorer had no recent data.`,
+          md`They were on hold from ${timestamp(since, "f")} to ${timestamp(endedAt, "f")}${hold.resumedAt === undefined ? md`` : md`, with a break`}, because the explorer had no recent data.`,
         ],
         links: [listLink(mark)],
         readings: [],

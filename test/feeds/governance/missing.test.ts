@@ -371,6 +371,8 @@ describe("missing votes", () => {
     await ask("/watch voter", { sv: other.name }, ben);
     const ordinary = ledger().validators.findLast(({ isSv }) => !isSv)?.party.id ?? "";
     expect(textOf(await ask("/watch voter", { sv: ordinary }, ben))).toContain("isn't a super validator");
+    const nobody = `nobody::1220${"ab".repeat(32)}`;
+    expect(textOf(await ask("/watch voter", { sv: nobody }, ben))).toContain("Can't find a super validator");
     ledger().castVote(request, true, other);
     await polls(3);
     harness.pass(7 * HOUR);
