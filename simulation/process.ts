@@ -155,6 +155,7 @@ export function startProcess(
         self: { troubles: () => new Map(), unforeseen: () => [] },
         onDelivered() {},
         onPoll() {},
+        onWaiting() {},
       });
       const subscriptions = createSubscriptions(state);
       const network: Network = {

@@ -61,6 +61,8 @@ export interface BackgroundDeps {
   readonly log: Log;
   readonly onDelivered: OnDelivered;
   readonly onPoll: (feed: string, outcome: PollOutcome, ms: number) => void;
+  /** Called with how to read the age of the oldest waiting announcement, in ms. `undefined` at the end of the work. */
+  readonly onWaiting: (read: (() => Promise<number>) | undefined) => void;
 }
 
 /** Interval at which delivered messages are updated, in ms. A run without changes sends no request. */
@@ -155,6 +157,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   const outbox = createOutbox({ ...context, onRecorded: (ids) => upkeep.note(ids) });
   const upkeep = createUpkeep({ ...context, mayEdit: outbox.idle });
   outbox.wake();
+  deps.onWaiting(() => outbox.waitingMs());
 
   /**
    * Starts a job. It ignores errors that are logged elsewhere: a lost lease (logged by the process that lost it), errors of the
@@ -265,6 +268,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     ],
     async stop() {
       ending.abort();
+      deps.onWaiting(undefined);
       await Promise.all(jobs.map((each) => each.stop()));
     },
   };

@@ -79,6 +79,7 @@ it("loads thousands of stored names before the first message after a start", asy
     log: quiet,
     onDelivered() {},
     onPoll() {},
+    onWaiting() {},
   };
   const { stop } = await holdForever(state, createBackground(deps));
   const told = await world.until(() => world.read(channels.governance)[0], "the announcement");

@@ -203,6 +203,7 @@ export function createNetwork(
     log,
     onDelivered: metrics.delivery,
     onPoll: metrics.poll,
+    onWaiting: metrics.waiting,
   });
   const prices = createPriceHistory(state, log);
   const subscriptions = createSubscriptions(state, environment);

@@ -8,6 +8,8 @@ export interface NetworkMetrics {
   poll(feed: string, outcome: string, ms: number): void;
   unforeseen(endpoint: string, field: string): void;
   keyRefused(isRefused: boolean): void;
+  /** Sets how the age of the oldest waiting announcement is read, in ms. `undefined` while another process sends them. */
+  waiting(read: (() => Promise<number>) | undefined): void;
 }
 
 /** All metrics. They are disabled if no port is configured to read them from. */
@@ -32,6 +34,7 @@ const NONE: Metrics = {
     poll: nothing,
     unforeseen: nothing,
     keyRefused: nothing,
+    waiting: nothing,
   }),
   registry: undefined,
 };
@@ -120,6 +123,21 @@ export async function createMetrics(
     buckets: DELIVERY_BUCKETS,
     registers,
   });
+  const waiting = new Map<string, () => Promise<number>>();
+  new Gauge({
+    name: "crier_delivery_waiting_seconds",
+    help: "Age of the oldest announcement that could be sent and was not",
+    labelNames: perNetwork,
+    registers,
+    async collect() {
+      for (const network of networks) {
+        const waitedMs = await waiting
+          .get(network ?? "")?.()
+          .catch(() => 0);
+        this.set(labelOf(network), (waitedMs ?? 0) / 1_000);
+      }
+    },
+  });
   const polls = new Histogram({
     name: "crier_poll_seconds",
     help: "Polls of a feed: done, partial or failed",
@@ -174,6 +192,10 @@ export async function createMetrics(
         },
         delivery: (feed, outcome, ageMs) => deliveries.observe({ ...label, feed, outcome }, ageMs / 1_000),
         unforeseen: (endpoint, field) => unforeseen.inc({ ...label, endpoint, field }),
+        waiting(read) {
+          if (read) waiting.set(network ?? "", read);
+          else waiting.delete(network ?? "");
+        },
         keyRefused: (isRefused) => refusedKeys.set(label, isRefused ? 1 : 0),
         poll: (feed, outcome, ms) => polls.observe({ ...label, feed, outcome }, ms / 1_000),
       };

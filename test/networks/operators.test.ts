@@ -16,13 +16,17 @@ it("metrics have a network label only if there are several networks", async () =
     const metrics = await createMetrics(true, ["governance"], networks, gateway);
     metrics.of(networks.at(-1)).read("price", "memory");
     metrics.of(networks.at(-1)).poll("governance", "done", 5);
+    metrics.of(networks.at(-1)).waiting(async () => 7_500);
     return (await metrics.registry?.metrics()) ?? "";
   };
   const two = await countOf(["main", "test"]);
   expect(two).toContain('crier_reads_total{network="test",endpoint="price",source="memory"} 1');
   // Each network's series exist from the start.
   expect(two).toMatch(/crier_poll_seconds_count\{[^}]*network="main"[^}]*\} 0/);
+  expect(two).toContain('crier_delivery_waiting_seconds{network="main"} 0');
+  expect(two).toContain('crier_delivery_waiting_seconds{network="test"} 7.5');
   const one = await countOf([undefined]);
+  expect(one).toContain("crier_delivery_waiting_seconds 7.5");
   expect(one).toContain('crier_reads_total{endpoint="price",source="memory"} 1');
   expect(one).not.toContain("network=");
 });

@@ -46,10 +46,8 @@ describe("the operator's channel", () => {
     monitor.close();
   });
 
-  const isKeyRefused = async () =>
-    (await (await fetch(`http://127.0.0.1:${httpPort}/metrics`)).text()).includes(
-      "\ncrier_explorer_key_refused 1\n",
-    );
+  const metrics = async () => (await fetch(`http://127.0.0.1:${httpPort}/metrics`)).text();
+  const isKeyRefused = async () => (await metrics()).includes("\ncrier_explorer_key_refused 1\n");
 
   it("reports a refused key in one message, which says when it is over", async () => {
     harness.explorer.accept("another-key");
@@ -98,6 +96,7 @@ describe("the operator's channel", () => {
     );
     harness.pass(6 * MINUTE);
     await untilTold(/announcements are late/);
+    expect(await metrics()).toMatch(/^crier_delivery_waiting_seconds [1-9]/m);
     world().refusals.splice(0);
   });
 
