@@ -255,7 +255,7 @@ export function createDeliver(context: DeliverContext) {
   ) => {
     const { channelId, event, at, attempts } = delivery;
     const sending = stage === "sending";
-    // Rendering asks about other channels, people and roles, so its errors say nothing about this channel.
+    // Rendering asks about other channels, people and roles, so its errors do not concern this channel.
     const problem = stage === "rendering" ? "unknown" : problemOf(error);
     log.warn({ err: error, delivery: id, channel: channelId, problem }, "A delivery failed");
     const { claim, ...unclaimed } = delivery;
@@ -336,7 +336,7 @@ export function createDeliver(context: DeliverContext) {
     const feed = feedOf(stored);
     const delivery = feed ? await readdressed(stored, feed) : stored;
     const subscribed = feed ? await subscriptions.recipients(delivery) : [];
-    // Somebody may have paused some of them since the event.
+    // Some of them may have been paused since the event.
     const recipients = subscribed.filter(({ isPaused }) => !isPaused);
     const allWanting = recipients.filter((each) => feed?.wants(each, delivery.event));
     const wanting = feed?.nearest?.(allWanting, delivery.event) ?? allWanting;

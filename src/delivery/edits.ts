@@ -51,7 +51,7 @@ export function afterFailedEdit(document: Announced, error: unknown, now: number
   const isOldMessage =
     error instanceof DiscordAPIError &&
     error.code === ErrorCode.MaximumNumberOfEditsToMessagesOlderThanOneHourReached;
-  // Somebody may have closed the channel for a while.
+  // The channel may have been closed for a while.
   const isClosed =
     (problem === "no-access" || hasCode(error, ErrorCode.MissingPermissions)) &&
     ageOf(document.editedAt ?? document.at, now) < CLOSED_MS;

@@ -220,7 +220,7 @@ interface FillDeps {
   readonly names: Names;
   readonly explorer: Explorer;
   readonly state: State;
-  /** Stops reading before the next page, and stores nothing after that. */
+  /** Stops reading before the next page, and does not store any more after that. */
   readonly ended: AbortSignal;
   readonly now?: () => number;
 }

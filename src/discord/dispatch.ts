@@ -152,7 +152,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
   ): Promise<MessagePayload> => {
     const options = { isPatient: true, ...(from?.refresh ? { maxAgeMs: REFRESH_MS } : {}) };
     const bound = explorer.for({ person: interaction.user.id }, options);
-    // A person may use the bot in a server that has not added it, and can set nothing up there.
+    // A person may use the bot in a server that has not added it, and cannot set anything up there.
     const isServers = interaction.authorizingIntegrationOwners.guildId !== null;
     const memberPermissions = isServers ? interaction.memberPermissions : null;
     const mayDo = memberPermissions?.bitfield ?? null;

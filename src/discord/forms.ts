@@ -174,7 +174,7 @@ export const withAnswers = (form: Form, answers: FormAnswers): Form => ({
         const shown = answers.get(shownBits(field.name))?.[0];
         const isChosen = (each: { value: string; isChosen: boolean }, index: number) => {
           const isPicked = values.includes(each.value);
-          // Somebody else may have changed an option that the person left as it was.
+          // Another person may have changed an option that the person left as it was.
           return shown?.[index] === String(Number(isPicked)) ? each.isChosen : isPicked;
         };
         return {

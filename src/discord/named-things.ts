@@ -54,7 +54,7 @@ export async function readThing(
   const [kind = "validator"] = kinds;
   const kindName = KIND_WORDS[kind];
   const namedMatches = directory.named(kinds, id);
-  // The name of a thing that is not listed must not stand for another one with a similar id.
+  // The name of a thing that is not listed must not mean another one with a similar id.
   const [only, ...others] = namedMatches.length > 0 ? namedMatches : partlyNamed(directory, kinds, id);
   if (only && others.length === 0) return only.entry.id;
   if (only) {

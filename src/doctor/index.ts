@@ -70,7 +70,7 @@ const describe = (details: object): string =>
     .map(([name, value]) => `${name} ${value}`)
     .join(", ");
 
-/** Runs all checks against the real services, one after another. It changes nothing and prints no secrets. */
+/** Runs all checks against the real services, one after another. It makes no changes and prints no secrets. */
 export async function* checkAll(
   config: Config,
   definitions: readonly CommandDefinition[],

@@ -15,7 +15,7 @@ const MARKED = /^(\*\*|__|~~|\|\||\*|_)(.+)\1$/;
 /** Maximum number of marks or pairs of brackets around a text. Each is looked for in the whole text. */
 const MAX_LAYERS = 6;
 
-/** Applies a change until nothing changes any more, or to so many layers. */
+/** Applies a change until it has no effect any more, but at most `MAX_LAYERS` times. */
 function peeled(text: string, peel: (layer: string) => string): string {
   let rest = text;
   for (let layer = 0; layer < MAX_LAYERS; layer += 1) {

@@ -160,7 +160,7 @@ export const definition: FeedDefinition = {
   topics,
   options,
   threads: true,
-  // A reminder that came due while the explorer did not answer is sent although somebody has changed who is pinged.
+  // A reminder that came due while the explorer did not answer is sent although the role has been changed.
   restartedBy: ["reminders", "before"],
   watches: [proposalWatch, voterWatch],
   tagName: /govern|vote|proposal/i,

@@ -53,7 +53,7 @@ export function dueReminders(
   const { openedAt = null, seenAt = 0 } = known;
   // A time in the future comes from a clock that was wrong.
   const notBefore = Math.max(believed(since, now, DAY), ...[openedAt ?? 0, seenAt].filter((at) => at <= now));
-  // If nobody knows when a request was opened, the time since the bot first saw it stands in for a short voting time.
+  // If it is unknown when a request was opened, a short voting time counts from when the bot first saw it.
   const openedBy = (deadline: number) =>
     openedAt ?? (seenAt <= now && before.every((each) => deadline - each < seenAt) ? seenAt : null);
   const deadlines = new Set([voteBefore, targetEffectiveAt].filter((each) => each !== null));

@@ -50,7 +50,7 @@ const hasSameDates = (a: Terms, b: Terms): boolean =>
 
 /** True if one read of the list has shown other dates, and the next one has not confirmed them yet. */
 export const mayHaveMoved = ({ terms, unconfirmed, missedReads }: TrackedVoteRequest): boolean =>
-  // While a request is not listed, nothing can confirm other dates.
+  // While a request is not listed, other dates cannot be confirmed.
   missedReads === 0 && unconfirmed !== undefined && !hasSameDates(unconfirmed, terms);
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
@@ -238,7 +238,7 @@ export function compare(
     return { next: confirming ? restate(known, row) : presentRequest(known), closed: false };
 
   const { unconfirmed, changedFrom, learnt, ...compared } = compareTerms(known, row, confirming);
-  // Nothing confirms the dates of a request that has ended.
+  // The dates of a request that has ended are not confirmed by later reads.
   const terms = isClosed && !isStale(known, row) ? termsOf(row, known.terms) : compared.terms;
   const tally = {
     yes: row.yesCount ?? known.yes,

@@ -26,7 +26,7 @@ const upgradeSchema = z.object({
   /** True if that reading came late, so that rounds may have advanced before. */
   isLate: z.boolean().exactOptional(),
   isCancelled: z.boolean().exactOptional(),
-  /** What the accepted vote requests change, by their identity. A list of the explorer may lack one of them. */
+  /** Changes by the accepted vote requests, by their identity. A list of the explorer may lack one of them. */
   changes: z.record(z.string(), upgradeChangeSchema).exactOptional(),
   endedAt: timestampSchema.exactOptional(),
   /** Increases with every change that its message shows. */
