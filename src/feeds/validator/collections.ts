@@ -75,6 +75,8 @@ const alertSchema = z.discriminatedUnion("kind", [
      */
     level: z.number().exactOptional(),
     toldAgain: timestampSchema.exactOptional(),
+    /** True if the channel watches one of them with all super validators. */
+    isOfAll: z.boolean().exactOptional(),
     /** Members that the channel watches, and the time when each came back or was delisted. */
     members: z.array(
       z.object({

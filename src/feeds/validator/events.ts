@@ -12,11 +12,16 @@ const oneFields = {
 };
 /** Fields of events about an alert. `since` is the last report before it. */
 const alertSchema = { ...oneFields, since: timestampSchema };
+const groupFields = {
+  /** True if one of them belongs to all super validators: the lists may not show that now. */
+  isOfAll: z.boolean().optional(),
+};
 const laterFields = {
   /** True if somebody has taken the alert, so that the event does not ping. */
   isCalm: z.boolean().optional(),
   /** For a group, the members that are still silent. */
   members: z.array(z.string()).optional(),
+  ...groupFields,
 };
 
 const validatorEventSchema = z.discriminatedUnion("kind", [
@@ -37,7 +42,13 @@ const validatorEventSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("listed"), ...alertSchema }),
   /** A validator that another team watches belongs to a group that was told before. `since` is when it was told. */
   z.object({ kind: z.literal("joined"), ...alertSchema }),
-  z.object({ kind: z.literal("many"), ...placeFields, since: timestampSchema, members: z.array(z.string()) }),
+  z.object({
+    kind: z.literal("many"),
+    ...placeFields,
+    since: timestampSchema,
+    members: z.array(z.string()),
+    ...groupFields,
+  }),
   z.object({
     kind: z.literal("hold"),
     ...placeFields,

@@ -296,6 +296,7 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
       if (event.kind === "hold" || event.kind === "moving") return true;
       if (subject === null) return false;
       if ("subject" in event && event.subject === subject) return true;
+      if ("isOfAll" in event && event.isOfAll && subject === SUPER_VALIDATORS) return true;
       if ("members" in event && event.members)
         return event.members.some((each) => covers(subject, each, directory));
       return "validator" in event && covers(subject, event.validator, directory);

@@ -1,3 +1,4 @@
+import { SUPER_VALIDATORS } from "../../directory/directory.js";
 import type { Activity } from "../../ledger/network-rhythm.js";
 import { ageOf } from "../../util/clock.js";
 import { yieldIfBusy } from "../../util/event-loop.js";
@@ -87,8 +88,10 @@ export async function callSilent(
     toldAt,
     revision: 0,
   };
+  const isOfAll = subscription.subject === SUPER_VALIDATORS;
   found.alerts.set(alertId(channelId, within), {
     ...open,
+    ...(isOfAll ? { isOfAll } : {}),
     silent: Math.max(open.silent, members.length),
     members,
     revision: open.revision + 1,
@@ -243,9 +246,9 @@ export async function dropUnwatchedMembers(poll: Poll): Promise<void> {
 function withMembers(poll: Poll, event: Extract<ValidatorEvent, { kind: "worse" | "again" }>) {
   const group = alertIn(poll, alertId(event.channelId, manySubject(event.since)));
   const silentMembers = group?.kind === "many" ? group.members.filter(({ backAt }) => !backAt) : [];
-  return silentMembers.length === 0
-    ? undefined
-    : { ...event, members: silentMembers.map(({ validator }) => validator) };
+  if (silentMembers.length === 0) return undefined;
+  const { isOfAll } = group?.kind === "many" ? group : {};
+  return { ...event, members: silentMembers.map(({ validator }) => validator), isOfAll };
 }
 
 /** Publishes one event for each new group, and later news about groups, once the reports of all their members are known. */
@@ -264,5 +267,6 @@ export function announceMany(poll: Poll): void {
         channelId: alert.channelId,
         since: alert.toldAt,
         members: alert.members.map(({ validator }) => validator),
+        isOfAll: alert.isOfAll,
       });
 }

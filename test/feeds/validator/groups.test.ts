@@ -123,6 +123,9 @@ it("tells subscribers to all super validators about one that is no longer listed
   const event = feed.readEvent(gone);
   expect(event && feed.wants(subscription, event)).toBe(true);
   expect(event && feed.wants({ ...subscription, subject: "a" }, event)).toBe(false);
+  const many = feed.readEvent({ kind: "many", channelId: "1", since: 1, members: ["b"], isOfAll: true });
+  expect(many && feed.wants(subscription, many)).toBe(true);
+  expect(many && feed.wants({ ...subscription, subject: "a" }, many)).toBe(false);
 });
 
 describe("one subscription to several validators", () => {
