@@ -15,10 +15,10 @@ export const acknowledgeButton = defineButton("ack", { id: idParameter, since, o
 /** "Mo has it", under an alert that somebody has taken. Returns the alert to the others. */
 export const handBackButton = defineButton("unack", { id: idParameter, since, on });
 
-/** The menu that snoozes an alert. `back` means until the validator is back. */
+/** The menu that snoozes an alert. `back` means until the validator is back, and `off` ends the snooze. */
 export const snoozeButton = defineButton("snooze", {
   id: idParameter,
   since,
-  for: z.enum(["1h", "8h", "1d", "back"]),
+  for: z.enum(["1h", "8h", "1d", "back", "off"]),
   on,
 });

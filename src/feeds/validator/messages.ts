@@ -1,4 +1,4 @@
-import { SNOOZES, snoozes } from "../../delivery/snoozes.js";
+import { SNOOZES, type Snooze, snoozes } from "../../delivery/snoozes.js";
 import type { Activity, Interval } from "../../ledger/network-rhythm.js";
 import { address, buttonAddress } from "../../screens/addresses.js";
 import { activity as activityWords, rhythmWords, version } from "../../screens/parts.js";
@@ -74,14 +74,18 @@ function acknowledgeLink({ response }: Known, id: string, since: number, on: Whe
   return { label, emoji: "🙋", to: buttonAddress(button, { id, since, on }) };
 }
 
-const snoozeMenu = (id: string, since: number, on: Where = "card"): Menu => ({
-  placeholder: "Snooze…",
-  choices: [...snoozes, "back" as const].map((span) => ({
-    label: span === "back" ? "until it's back" : SNOOZES[span].words,
-    emoji: "💤",
-    to: buttonAddress(snoozeButton, { id, since, for: span, on }),
-  })),
-});
+/** Returns the menu that snoozes an alert, or ends its snooze. @param isSnoozedNow true to offer its end */
+function snoozeMenu(id: string, since: number, isSnoozedNow: boolean, on: Where = "card"): Menu {
+  const to = (span: Snooze | "back" | "off") => buttonAddress(snoozeButton, { id, since, for: span, on });
+  return {
+    placeholder: "Snooze…",
+    choices: [
+      ...(isSnoozedNow ? [{ label: "End the snooze", emoji: "🔔", to: to("off") }] : []),
+      ...snoozes.map((span) => ({ label: SNOOZES[span].words, emoji: "💤", to: to(span) })),
+      { label: "until it's back", emoji: "💤", to: to("back") },
+    ],
+  };
+}
 
 /** Returns lines with the person who took the alert and the end of the snooze. */
 function responseLines({ response, now }: Known, isOver = false): Markdown[] {
@@ -157,7 +161,7 @@ export function silenceView(alert: ShownSilence, known: Known, mark: string): Vi
       ...factLines(known),
       ...responseLines(known, endedAt !== undefined),
     ],
-    menus: endedAt === undefined ? [snoozeMenu(validator, since)] : [],
+    menus: endedAt === undefined ? [snoozeMenu(validator, since, isSnoozed(known.response, known.now))] : [],
     links: present([
       endedAt === undefined && acknowledgeLink(known, validator, since),
       details(validator, mark),
@@ -214,7 +218,7 @@ export function manyView(alert: ManySilent, known: Known, mark: string): View {
       ...responseLines(known, endedAt !== undefined),
     ]),
     menus: present([
-      endedAt === undefined && snoozeMenu(MANY, toldAt),
+      endedAt === undefined && snoozeMenu(MANY, toldAt, isSnoozed(known.response, known.now)),
       {
         placeholder: "Open a validator…",
         choices: members.map(({ validator }) => ({
@@ -341,7 +345,7 @@ export function newsView(
           ...(members ? [] : factLines(known)),
           ...responseLines(known),
         ]),
-        menus: [snoozeMenu(event.validator, event.since, "news")],
+        menus: [snoozeMenu(event.validator, event.since, false, "news")],
         links: [
           acknowledgeLink(known, event.validator, event.since, "news"),
           members ? listLink(mark) : details(event.validator, mark),

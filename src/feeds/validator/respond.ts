@@ -132,7 +132,8 @@ export function alertButtons(now: () => number = Date.now): readonly ButtonHandl
       button: snoozeButton,
       audience,
       handle: ({ for: span, ...place }, click, services: FeedServices) =>
-        respond(place, click, services, (before) => {
+        respond(place, click, services, ({ snoozed: earlier, ...before }) => {
+          if (span === "off") return earlier && { ...before, revision: before.revision + 1 };
           const snoozedUntil = span === "back" ? null : now() + SNOOZES[span].ms;
           const snoozed = { by: click.user.id, at: now(), until: snoozedUntil };
           return { ...before, revision: before.revision + 1, snoozed };

@@ -79,5 +79,13 @@ it.each([
     }),
   );
   expect(await state.open(responses).get(id)).toMatchObject({ revision: people.length });
+  const click = {
+    channelId: CHANNEL,
+    user: { id: people[0] },
+    member: null,
+    memberPermissions: { has: () => true },
+  } as unknown as Click;
+  await handler?.handle({ id: VALIDATOR, since: SINCE, for: "off", on: "card" }, click, services);
+  expect(await state.open(responses).get(id)).toEqual({ revision: people.length + 1 });
   await state.close();
 });
