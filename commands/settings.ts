@@ -46,8 +46,10 @@ export function createSettings(
       const chosenNetwork = served.find(({ id }) => id === wantedNetwork);
       await choices.set(channel === undefined ? { guild } : { guild, channel }, chosenNetwork?.id);
       const { channels } = channel === undefined ? await choices.of({ guild }, true) : { channels: {} };
-      const exceptions = Object.keys(channels).map(channelMention);
       const usualNetwork = chosenNetwork ?? (channel === undefined ? served[0] : undefined);
+      const exceptions = Object.entries(channels).flatMap(([id, own]) =>
+        own !== usualNetwork?.id && served.some((each) => each.id === own) ? [channelMention(id)] : [],
+      );
       return say(
         served[0],
         md`Default network changed`,
@@ -56,7 +58,7 @@ export function createSettings(
             ? md`In ${channel === undefined ? "this server" : channelMention(channel)}, commands without \`network:\` now use **${usualNetwork.name}**.`
             : md`In ${channelMention(channel ?? "")}, commands without \`network:\` now use the server's default network.`,
           exceptions.length > 0 &&
-            md`Except in ${join(exceptions.slice(0, MAX_NAMED), ", ")}${exceptions.length > MAX_NAMED ? md` and others` : md``}, which have their own (\`channel:\`).`,
+            md`These channels have their own default: ${join(exceptions.slice(0, MAX_NAMED), ", ")}${exceptions.length > MAX_NAMED ? md` and others` : md``}.`,
           md`-# Add \`${NETWORK_OPTION}:\` to a command to ask about another network. Existing subscriptions don't change.`,
         ]),
       );

@@ -49,6 +49,8 @@ interface StartOptions {
 }
 
 const FINISH_MS = 5_000;
+/** Maximum time that the login waits for Redis, to check if the settings fit the state, in ms. */
+const CHECK_MS = 3_000;
 /**
  * Time that Discord has to answer before the stored names are loaded, in ms. Loading thousands of names takes as long as logging in,
  * if Discord answers at once. Usually it takes longer, and the names are loaded meanwhile.
@@ -136,8 +138,10 @@ async function startOn(
   const endIfConflict = (error: unknown) => {
     if (error instanceof ConflictError) onBroken(error);
   };
-  if (redis) networks.known.load().catch(endIfConflict);
-  else await networks.known.load();
+  const checking = redis ? networks.known.load().catch(endIfConflict) : networks.known.load();
+  // A bot that ended only after its login would identify at every restart (Discord: 1,000 times a day).
+  await Promise.race([checking, delay(CHECK_MS, undefined, { ref: false, signal: stopped })]);
+  stopped.throwIfAborted();
   const background = together(
     present([
       createHousekeeping([forgetOldIds, forgetOldChoices], log, metrics.lease),

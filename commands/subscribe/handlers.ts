@@ -48,6 +48,12 @@ export class SeveralMatch extends Error {
   }
 }
 
+/** Returns the items that fit, or all if none does. */
+function preferred<Item>(items: readonly Item[], fits: (item: Item) => boolean): readonly Item[] {
+  const fitting = items.filter(fits);
+  return fitting.length > 0 ? fitting : items;
+}
+
 /**
  * Returns the channel's subscription that a command refers to. The subject may be typed in any case, or in part.
  * @param fits true for the feeds to prefer
@@ -73,8 +79,8 @@ async function chosenIn(
       ? { isWhole: true, items: inChannel }
       : await matchingNames(inChannel, typedSubject, services.links, subjectWords(services));
   // Prefer subscriptions on networks that are still served, and to feeds that have the given options.
-  const servedOnes = candidates.filter(({ network, feed }) => network && fits(feed));
-  const [only, ...others] = servedOnes.length > 0 ? servedOnes : candidates;
+  const served = preferred(candidates, ({ network }) => network !== undefined);
+  const [only, ...others] = preferred(served, ({ feed }) => fits(feed));
   if (!only) {
     const wanted = wantedFeed === null ? "subscription" : `${wantedFeed} subscription`;
     // A suggestion's value is a code for its id.

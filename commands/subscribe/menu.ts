@@ -104,7 +104,9 @@ export const whichSubscription = async (
   shownBy.renderer.message({
     title: md`Which subscription?`,
     tone: "neutral",
-    body: [md`Nothing has changed yet. Pick one here, or add \`feed:\` or \`subject:\` to the command.`],
+    body: [
+      md`Nothing has changed yet. Pick one here, or name it exactly: \`feed:\` and \`subject:\` suggest what there is.`,
+    ],
     menus: [await subscriptionMenu(all, shownBy, "Pick one…")],
     readings: [],
   });

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Registry } from "prom-client";
 
 /** Metrics of one network. */
@@ -44,6 +45,8 @@ const FAILURES: ReadonlySet<string> = new Set(["error", "late", "storage"]);
 
 /** Histogram buckets in seconds. Discord expects an answer within 3 s, and people expect it sooner. */
 const ANSWER_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 1.5, 2.5, 5, 10];
+/** Maximum time that /metrics waits for the state, in ms. */
+const STATE_MS = 1_000;
 const DELIVERY_BUCKETS = [0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600];
 
 /**
@@ -130,12 +133,14 @@ export async function createMetrics(
     labelNames: perNetwork,
     registers,
     async collect() {
-      for (const network of networks) {
-        const waitedMs = await waiting
-          .get(network ?? "")?.()
-          .catch(() => 0);
-        this.set(labelOf(network), (waitedMs ?? 0) / 1_000);
-      }
+      const readOne = async (network: string | undefined) => {
+        const reading = waiting.get(network ?? "")?.() ?? 0;
+        // The last value stays if the state cannot be read in time. The other metrics do not wait for it.
+        const late = delay(STATE_MS, undefined, { ref: false });
+        const waitedMs = await Promise.race([reading, late]).catch(() => undefined);
+        if (waitedMs !== undefined) this.set(labelOf(network), waitedMs / 1_000);
+      };
+      await Promise.all(networks.map(readOne));
     },
   });
   const polls = new Histogram({

@@ -161,7 +161,10 @@ function matchesFor({ directory, names }: LookupContext, kinds: readonly Kind[],
   const namesakes = bareName === undefined ? [] : directory.named(kinds, bareName);
   const marks = bareName === undefined ? undefined : names.marksOf(bareName);
   const wanted = folded(text.trim());
-  const isMarked = ({ entry: { id, name } }: Match) => folded(`${name} (${marks?.get(id)})`) === wanted;
+  const isMarked = ({ entry: { id, name } }: Match) => {
+    const mark = marks?.get(id);
+    return mark !== undefined && folded(`${name} (${mark})`) === wanted;
+  };
   const plainMatches = directory.named(kinds, text);
   const namedMatches = plainMatches.length > 0 ? plainMatches : namesakes.filter(isMarked);
   const isSearched = namedMatches.length === 0 && [...text.trim()].length >= MIN_SEARCHED;

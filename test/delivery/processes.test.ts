@@ -56,7 +56,7 @@ describeWithRedis("two processes on one Redis", () => {
     expect(count("First")).toBe(1);
   });
 
-  it("a process that was frozen does not repeat an announcement when it resumes", {}, async () => {
+  it("a process that was frozen does not repeat an announcement when it resumes", async () => {
     const { leader, other } = split();
     leader.child.kill("SIGSTOP");
     explorer.ledger.openVoteRequest({ title: "Meanwhile" });

@@ -12,6 +12,7 @@ describeWithRedis("networks that old buttons cannot distinguish, with the state 
       env: () => ({ REDIS_URL: redis.url }),
     });
     await place.start();
+    const { identifies } = place.discord.gateway;
     const { url = "", key = "" } = place.second ?? {};
     await place
       .restart({
@@ -20,9 +21,9 @@ describeWithRedis("networks that old buttons cannot distinguish, with the state 
         EXPLORER_API_URL_TESTNET: url,
         EXPLORER_API_KEY_TESTNET: key,
       })
-      // It may have been ready for a moment.
       .catch(() => {});
     expect(await place.bot().exited).toBe(1);
+    expect(place.discord.gateway.identifies).toBe(identifies);
     expect(place.bot().output()).toMatch(/^NETWORKS: testnet and test begin with the same two characters/m);
     await place.close();
     await redis.close();

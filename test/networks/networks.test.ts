@@ -7,8 +7,6 @@ import type { SandboxExplorer } from "../../sandbox/explorer/server.js";
 import { readingCommands } from "../../sandbox/reading-commands.js";
 import { type Harness, startHarness, textOf } from "../harness.js";
 
-const WAIT = { timeout: 10_000 };
-
 describe("a bot with two networks", () => {
   let harness: Harness;
   let second: SandboxExplorer;
@@ -142,7 +140,7 @@ describe("a bot with two networks", () => {
     const quiet = channelNamed("mainnet-only");
     await asked(owner(), "/settings", { network: "main", channel: quiet.id });
     const again = textOf(await asked(owner(), "/settings", { network: "test" }));
-    expect(again).toContain(`Except in <#${quiet.id}>, which have their own`);
+    expect(again).toContain(`These channels have their own default: <#${quiet.id}>.`);
     expect(await titleIn(guest(quiet))).not.toContain("TestNet");
     const thread = harness.discord.world.addChannel({
       type: 11,
@@ -214,7 +212,7 @@ describe("a bot with two networks", () => {
         .filter((title) => title.includes("One for"));
     harness.explorer.ledger.openVoteRequest({ title: "One for MainNet" });
     second.ledger.openVoteRequest({ title: "One for TestNet" });
-    await expect.poll(posts, WAIT).toHaveLength(2);
+    await expect.poll(posts).toHaveLength(2);
     const [main, test] = ["One for MainNet", "One for TestNet"].map((title) =>
       posted(channel).find((each) => titleOf(each).includes(title)),
     );
@@ -222,8 +220,8 @@ describe("a bot with two networks", () => {
     expect(titleOf(main)).not.toContain("· TestNet");
     expect(titleOf(test)).toMatch(/· TestNet$/);
     const threadOf = (message: Message) => harness.discord.world.channels.get(message.id)?.name;
-    await expect.poll(() => threadOf(test), WAIT).toMatch(/One for TestNet.* · TestNet$/);
-    await expect.poll(() => threadOf(main), WAIT).toMatch(/One for MainNet$/);
+    await expect.poll(() => threadOf(test)).toMatch(/One for TestNet.* · TestNet$/);
+    await expect.poll(() => threadOf(main)).toMatch(/One for MainNet$/);
 
     // With several subscriptions, a menu asks which one.
     const either = await asked(owner(channel), "/subscribe test");
@@ -273,7 +271,7 @@ describe("a bot with two networks", () => {
       const title = `While it fails: ${fault.kind}`;
       harness.explorer.ledger.openVoteRequest({ title });
       expect(titleOf(await asked(guest(), "/network", { network: "main" }))).not.toContain("TestNet");
-      await expect.poll(() => posted(channel).some((each) => titleOf(each).includes(title)), WAIT).toBe(true);
+      await expect.poll(() => posted(channel).some((each) => titleOf(each).includes(title))).toBe(true);
       second.clearFaults();
     }
   });

@@ -3,8 +3,6 @@ import type { Message } from "../../sandbox/discord/world.js";
 import type { SandboxExplorer } from "../../sandbox/explorer/server.js";
 import { type Harness, startHarness, textOf } from "../harness.js";
 
-const WAIT = { timeout: 10_000 };
-
 /** These tests depend on each other: they restart one bot on the same state. */
 describe("a bot whose networks change", () => {
   let harness: Harness;
@@ -61,7 +59,7 @@ describe("a bot whose networks change", () => {
     firstAnswer = await driver().ask(owner(), "/price");
     expect(driver().find(firstAnswer, "Refresh").custom_id).toBe("rprice");
     harness.explorer.ledger.openVoteRequest({ title: "Before there were two" });
-    await expect.poll(announced, WAIT).toEqual([expect.stringContaining("Before there were two")]);
+    await expect.poll(announced).toEqual([expect.stringContaining("Before there were two")]);
   });
 
   it("adds a second network with its own state", async () => {
@@ -77,7 +75,7 @@ describe("a bot whose networks change", () => {
     });
     second.ledger.openVoteRequest({ title: "On the second" });
     await expect
-      .poll(() => announced(harness.discord.channels.general), WAIT)
+      .poll(() => announced(harness.discord.channels.general))
       .toEqual([expect.stringMatching(/On the second.* · TestNet$/)]);
     await expect.poll(announced).toHaveLength(1);
   });
@@ -100,7 +98,7 @@ describe("a bot whose networks change", () => {
     await harness.restart({ NETWORKS: "main" });
     const tested = textOf(await driver().click(owner(), await driver().ask(owner(), "/setup"), "Test all"));
     expect(tested).toMatch(/governance · test: 💤 on hold: I no longer cover test/);
-    await expect.poll(() => announced().some((title) => title.includes("🧪")), WAIT).toBe(true);
+    await expect.poll(() => announced().some((title) => title.includes("🧪"))).toBe(true);
     const list = textOf(await driver().ask(owner(), "/subscribe list"));
     expect(list).toMatch(/governance · test/);
     expect(list).toContain("on hold");
@@ -120,7 +118,7 @@ describe("a bot whose networks change", () => {
   it("continues when the network is back, without duplicate announcements", async () => {
     await harness.restart(both);
     const inGeneral = () => announced(harness.discord.channels.general);
-    await expect.poll(inGeneral, WAIT).toHaveLength(2);
+    await expect.poll(inGeneral).toHaveLength(2);
     expect(inGeneral()[1]).toMatch(/While it was out.* · TestNet$/);
     await settle();
     expect(inGeneral()).toHaveLength(2);

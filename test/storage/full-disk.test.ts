@@ -53,5 +53,5 @@ describeWithLimits("a full disk", () => {
     expect(all()).toEqual([...told, ...told].map(() => 1));
     expect(harness.bot().output()).toContain("The state can be written again");
     await harness.close();
-  }, 90_000);
+  });
 });

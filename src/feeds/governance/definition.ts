@@ -99,8 +99,9 @@ const proposalWatch: WatchChoice = {
   },
 };
 
-/** Error for a choice that needs a current super validator. */
-export const FORMER = "That is no longer a super validator, so it has no votes to cast.";
+/** Returns the error for a choice that needs a current super validator. */
+export const noLongerVoter = (): PersonError =>
+  new PersonError("That's no longer a super validator, so it has no votes to cast.");
 
 /** Lets a person watch the votes that one super validator has not cast. */
 const voterWatch: WatchChoice = {
@@ -114,7 +115,7 @@ const voterWatch: WatchChoice = {
     async check(named, { directory, explorer }) {
       const voter = voterIn(named) ?? named;
       const known = directory.entry("voter", voter) ?? directory.named(["voter"], voter)[0]?.entry;
-      if (known?.active === false) throw new PersonError(FORMER);
+      if (known?.active === false) throw noLongerVoter();
       if (!known) {
         const detail = await explorer.validator({ validatorId: voter }).catch((error: unknown) => {
           if (!(error instanceof ExplorerError)) throw error;

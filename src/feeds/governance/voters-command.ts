@@ -14,7 +14,7 @@ import { cut } from "../../text/plain.js";
 import { digest } from "../../util/digest.js";
 import { PersonError } from "../../util/person-error.js";
 import { type Representative, representatives } from "./collections.js";
-import { FORMER, definition as governance } from "./definition.js";
+import { definition as governance, noLongerVoter } from "./definition.js";
 import { missingIn, topics } from "./topics.js";
 
 /** Maximum number of super validators with representatives in a server. */
@@ -68,7 +68,7 @@ async function chosenVoter({ options }: ChatInputCommandInteraction, services: F
       "No super validator with that name has voted lately. Pick one of the suggestions as you type.",
       "missing",
     );
-  if (isNew && knownVoter.active === false) throw new PersonError(FORMER);
+  if (isNew && knownVoter.active === false) throw noLongerVoter();
   const name = knownVoter.name ?? id;
   return { name, aliases: [...new Set([id, name])] };
 }

@@ -59,7 +59,8 @@ export function troubleView(trouble: Trouble, mark: string): View {
         ? md`From ${timestamp(since, "f")} to ${timestamp(lastAt, "f")}.`
         : md`Since ${timestampWithAge(since)}.`,
       !isOver && WORDS[kind].body,
-      ...details.map((line) => md`- ${code(cut(line, 150))}`),
+      // The variables belong to the advice.
+      ...(isOver && kind === "key" ? [] : details).map((line) => md`- ${code(cut(line, 150))}`),
     ]),
     links: [{ label: "Show the price", emoji: "🔎", to: address("price", {}), mark }],
     readings: [],

@@ -115,11 +115,12 @@ export function subjectOf(
   const isKept = before?.value === typed;
   const wasPrice = isKept && before?.when !== "moves";
   const wasMove = isKept && before?.when === "moves";
+  const example = wasMove ? `$${amountOf(text)}` : "0.16";
   if (when === "moves" ? text.startsWith("$") || wasPrice : text.endsWith("%") || wasMove)
     throw new PersonError(
       when === "moves"
         ? "For a move, type a percentage, such as `5%`."
-        : `Type a price in USD, such as \`0.16\`${wasMove ? ` (\`$${amountOf(text)}\` for the same number)` : ""}. For a percentage, pick “it moves by a percentage” for \`when:\`.`,
+        : `Type a price in USD, such as \`${example}\`. For a percentage, pick “it moves by a percentage” for \`when:\`.`,
     );
   const amount = amountOf(text);
   if (when === "moves" && Number(amount) > MAX_MOVE_PERCENT)

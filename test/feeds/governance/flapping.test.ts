@@ -107,4 +107,4 @@ it("sends no false announcement during a thousand polls with failing, empty, shu
   await outbox.stop();
   await state.close();
   await Promise.all([explorer.close(), discord.close()]);
-}, 120_000);
+});

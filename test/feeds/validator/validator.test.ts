@@ -242,7 +242,7 @@ describe("a validator that a channel watches", () => {
     await until(/Seen again/, before);
   });
 
-  it("is reported if its traffic is low, and a day after its version fell behind, without a ping", {}, async () => {
+  it("is reported if its traffic is low, and a day after its version fell behind, without a ping", async () => {
     const before = told().length;
     await ask("/subscribe edit", { channel: channel.id, traffic: true });
     watched.trafficUsed = watched.trafficBought * 0.85;
@@ -261,7 +261,7 @@ describe("a validator that a channel watches", () => {
     expect(told()).toHaveLength(before + 2);
   });
 
-  it("has its alert closed when it is no longer watched, and gets a new alert for a new subscription", {}, async () => {
+  it("has its alert closed when it is no longer watched, and gets a new alert for a new subscription", async () => {
     const before = told().length;
     quiet.add(watched);
     pass(50 * MINUTE);
@@ -281,7 +281,7 @@ describe("a validator that a channel watches", () => {
     await until(/Seen again/, before);
   });
 
-  it("has its alert marked as closed when the channel's only subscription is removed", {}, async () => {
+  it("has its alert marked as closed when the channel's only subscription is removed", async () => {
     const before = told().length;
     quiet.add(watched);
     pass(50 * MINUTE);
@@ -296,7 +296,7 @@ describe("a validator that a channel watches", () => {
     expect(card.content).toContain("Closed: no longer watched");
   });
 
-  it("is told in one message, without a ping, if it's back before Discord takes the alert", {}, async () => {
+  it("is told in one message, without a ping, if it's back before Discord takes the alert", async () => {
     const before = told().length;
     const path = new RegExp(`/channels/${channel.id}/messages$`);
     const outage = { method: "POST", path, times: 1_000, error: new DiscordError(500, 0, "Down") };
