@@ -79,8 +79,8 @@ export const saved = (...of: Parameters<typeof attempt>): Promise<Saved> => unti
 
 /**
  * True if a feed keeps what it remembers about a subscription, as after a change of its role. The feed starts again if the
- * subject, or its topics and options that matter for that, change, or if the same is typed again in a feed that has
- * `/subscribe edit` and names none.
+ * subject changes, or one of the topics and options in `restartedBy` (without it, any of them). Without `restartedBy`, a feed
+ * that has `/subscribe edit` also starts again if the same is typed again.
  */
 function isContinued(
   feed: FeedDefinition,

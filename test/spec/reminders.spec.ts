@@ -2,7 +2,13 @@ import { describe, expect, it } from "vitest";
 import type { Subscription } from "../../src/delivery/collections.js";
 import { beforeOf, deadlineOf, reminderId } from "../../src/feeds/governance/events.js";
 import { isFor } from "../../src/feeds/governance/recipients.js";
-import { dueReminders, remindersFor, reminderTimes } from "../../src/feeds/governance/reminders.js";
+import {
+  dueReminders,
+  openingOfReminder,
+  remindersFor,
+  reminderTimes,
+  seenOf,
+} from "../../src/feeds/governance/reminders.js";
 import {
   beforeWords,
   formatBefore,
@@ -352,6 +358,22 @@ describe("a reminder", () => {
       ),
     );
   };
+
+  it("of a short vote whose opening is unknown goes to the subscriptions whose times have all passed", () => {
+    const short = tracked({ openedAt: null, seenAt: quorum - 4 * HOUR }, { voteBefore: quorum });
+    const last = subscribed({ before: [HOUR] });
+    const got = (now: number) => {
+      const { done, announced } = remindersFor(short, [usual, last], now);
+      const event = { kind: "reminder" as const, key: "k", due: [...done], ...seenOf(short, now) };
+      return [usual, last].map((each) =>
+        announced.filter((reminder) => isFor(each, { ...event, reminder })).map(beforeOf),
+      );
+    };
+    expect(got(quorum - 2 * HOUR)).toEqual([[2 * HOUR], []]);
+    expect(got(quorum - 30 * MINUTE)).toEqual([[30 * MINUTE], [HOUR]]);
+    expect(openingOfReminder(reminderId(quorum, 2 * HOUR), seenOf(short, quorum))).toBe(quorum - 4 * HOUR);
+    expect(openingOfReminder(reminderId(quorum, HOUR), seenOf(short, quorum))).toBe(null);
+  });
 
   it("goes only to the subscriptions whose last one it is, whatever the times of others", () => {
     const [quorumIsNear, decisionIsNear] = [reminderId(quorum, DAY), reminderId(decision, 2 * DAY)];

@@ -49,6 +49,8 @@ const governanceEventSchema = z.discriminatedUnion("kind", [
     due: z.array(z.string()).optional(),
     /** Time when the request was opened, epoch ms. Reminders of a short request are scaled. */
     openedAt: timestampSchema.nullable().optional(),
+    /** Time when the bot first saw the request, epoch ms. */
+    seenAt: timestampSchema.optional(),
     /** True if the request is open for less than two days. Its reminders ping. */
     isShort: z.boolean().optional(),
   }),

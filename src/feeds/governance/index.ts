@@ -26,6 +26,7 @@ import {
 import { createMessages } from "./messages.js";
 import { createNews } from "./news.js";
 import { isFor } from "./recipients.js";
+import { seenOf } from "./reminders.js";
 import { createReminding } from "./reminding.js";
 import { createTrackedVoteRequests } from "./requests.js";
 import { createSnapshots, DETAIL_MS, type Snapshot } from "./snapshot.js";
@@ -121,8 +122,8 @@ export const governance: FeedModule = {
         async current(subject, mark, _, recipients) {
           const reminder = reminderOf(subject);
           if (reminder) {
-            const { openedAt = null } = (await requests.get(reminder.key)) ?? {};
-            const event = { ...reminder, openedAt };
+            const known = await requests.get(reminder.key);
+            const event = { ...reminder, ...(known ? seenOf(known, now()) : {}) };
             return renderer.message(
               await reminding.current(event, await snapshots.of(reminder.key), mark, recipients),
             );

@@ -19,7 +19,7 @@ import { digest } from "../../util/digest.js";
 import { lazy } from "../../util/single-flight.js";
 import type { TrackedVoteRequest } from "./collections.js";
 import type { GovernanceEvent } from "./events.js";
-import { believedReminders, remindersFor } from "./reminders.js";
+import { believedReminders, openingOfReminder, remindersFor, seenOf } from "./reminders.js";
 import type { ReadFindings, RequestDeps } from "./requests.js";
 import { type GovernanceTopic, topics } from "./topics.js";
 import {
@@ -224,10 +224,13 @@ export function createPendingChecks({ explorer, requests, superValidators, names
         const { done, announced } = remindersFor(request, subscribed, now(), standing);
         if (done.length === 0) continue;
         learntRequests.set(key, { ...request, reminded: [...request.reminded, ...done] });
-        const { openedAt = null, terms } = request;
-        const isShort = shortWindow({ createdAt: openedAt, voteBefore: terms.voteBefore }) !== undefined;
-        for (const reminder of announced)
-          events.push({ kind: "reminder", key, reminder, due: [...done], openedAt, isShort });
+        const seen = seenOf(request, now());
+        const { voteBefore } = request.terms;
+        for (const reminder of announced) {
+          const createdAt = openingOfReminder(reminder, seen);
+          const isShort = shortWindow({ createdAt, voteBefore }) !== undefined;
+          events.push({ kind: "reminder", key, reminder, due: [...done], ...seen, isShort });
+        }
       }
       return { learnt: learntRequests, events };
     },

@@ -1,7 +1,7 @@
 import type { Subscription } from "../../delivery/collections.js";
 import { voterIn } from "../../ledger/votes.js";
 import { beforeOf, deadlineOf, type GovernanceEvent } from "./events.js";
-import { byUrgency, reminderTimes } from "./reminders.js";
+import { byUrgency, openingFor, reminderTimes } from "./reminders.js";
 import { remindersOf } from "./topics.js";
 import { requestKey } from "./tracking.js";
 
@@ -12,10 +12,12 @@ import { requestKey } from "./tracking.js";
 export function isFor(subscription: Subscription, event: GovernanceEvent): boolean {
   const { subject } = subscription;
   if (event.kind === "reminder") {
-    const { reminder, due = [reminder], openedAt = null } = event;
+    const { reminder, due = [reminder] } = event;
     const chosen = remindersOf(subscription);
-    const isOwn = (each: string) =>
-      reminderTimes(chosen, deadlineOf(each), openedAt).includes(beforeOf(each));
+    const isOwn = (each: string) => {
+      const deadline = deadlineOf(each);
+      return reminderTimes(chosen, deadline, openingFor(chosen, deadline, event)).includes(beforeOf(each));
+    };
     // If several are due at once, because of a common deadline or after an outage, the last one says it all.
     if (due.filter(isOwn).toSorted(byUrgency).at(-1) !== reminder) return false;
   }

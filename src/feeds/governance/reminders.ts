@@ -30,7 +30,44 @@ export function reminderTimes(
   const fitting = chosen.filter((each) => each < window);
   const isShort = shortWindow({ createdAt: openedAt, voteBefore: deadline }) !== undefined;
   if (fitting.length > (isShort ? 1 : 0)) return fitting;
-  return SHORT_PARTS.map((part) => Math.max(MINUTE, Math.round(window / part)));
+  return shortTimes(window);
+}
+
+/** Returns the times before the deadline of a short vote at which reminders are sent, in ms. */
+const shortTimes = (window: number): readonly number[] =>
+  SHORT_PARTS.map((part) => Math.max(MINUTE, Math.round(window / part)));
+
+/** Times of a request from which its voting time is known, epoch ms. */
+interface Seen {
+  readonly openedAt?: number | null | undefined;
+  readonly seenAt?: number | undefined;
+}
+
+/** Returns these times of a request, without one that comes from a clock that was ahead. */
+export const seenOf = ({ openedAt = null, seenAt = Infinity }: TrackedVoteRequest, now: number) => ({
+  openedAt,
+  seenAt: seenAt <= now ? seenAt : undefined,
+});
+
+/**
+ * Returns when a request was opened, epoch ms. If that is unknown, and all of a subscription's times had passed when the bot first
+ * saw the request, a short voting time counts from then. null if it is not known otherwise.
+ * @param chosen the subscription's own times, in ms
+ */
+export const openingFor = (
+  chosen: readonly number[],
+  deadline: number,
+  { openedAt, seenAt }: Seen,
+): number | null => {
+  const isLate = seenAt !== undefined && chosen.every((each) => deadline - each < seenAt);
+  return openedAt ?? (isLate ? seenAt : null);
+};
+
+/** Returns when the request of a reminder was opened, epoch ms, as far as the reminder depends on it. */
+export function openingOfReminder(reminder: string, { openedAt, seenAt }: Seen): number | null {
+  const isFromSeen =
+    seenAt !== undefined && shortTimes(deadlineOf(reminder) - seenAt).includes(beforeOf(reminder));
+  return openedAt ?? (isFromSeen ? seenAt : null);
 }
 
 /** Sorts reminders: those of the nearer deadline last, and of the same deadline the latest last. */
@@ -53,14 +90,12 @@ export function dueReminders(
   const { openedAt = null, seenAt = 0 } = known;
   // A time in the future comes from a clock that was wrong.
   const notBefore = Math.max(believed(since, now, DAY), ...[openedAt ?? 0, seenAt].filter((at) => at <= now));
-  // If it is unknown when a request was opened, a short voting time counts from when the bot first saw it.
-  const openedBy = (deadline: number) =>
-    openedAt ?? (seenAt <= now && before.every((each) => deadline - each < seenAt) ? seenAt : null);
+  const seen = seenOf(known, now);
   const deadlines = new Set([voteBefore, targetEffectiveAt].filter((each) => each !== null));
   return [...deadlines]
     .filter((deadline) => now < deadline)
     .flatMap((deadline) =>
-      reminderTimes(before, deadline, openedBy(deadline)).map((each) => ({
+      reminderTimes(before, deadline, openingFor(before, deadline, seen)).map((each) => ({
         deadline,
         before: each,
         at: deadline - each,

@@ -13,6 +13,7 @@ import { HOUR, MINUTE } from "../../util/units.js";
 import { createClosings } from "./closings.js";
 import type { TrackedVoteRequest } from "./collections.js";
 import { decide } from "./decisions.js";
+import { MISSED_READS } from "./endings.js";
 import { eventId, type GovernanceEvent } from "./events.js";
 import { createPendingChecks } from "./pending.js";
 import type { ReadFindings, RequestDeps } from "./requests.js";
@@ -134,7 +135,10 @@ export function createGovernanceWatch({
     rows: readonly VoteRequestListItem[],
   ) => {
     const seenKeys = new Set(rows.map((row) => keyOf(known, row, identityOf(row) ?? "")));
-    return [...known].every(([key, { phase }]) => phase !== "open" || seenKeys.has(key));
+    // A request that the list lacked several times is looked for only in complete reads.
+    return [...known].every(
+      ([key, { phase, missedReads }]) => phase !== "open" || missedReads >= MISSED_READS || seenKeys.has(key),
+    );
   };
 
   /** True if a row's request is not tracked yet. */
@@ -212,7 +216,7 @@ export function createGovernanceWatch({
         });
       const { status, reopenedAt } = nextRequest;
       if (closed) events.push({ kind: "closed", key, status, correctedAt: reopenedAt });
-      else if (told.phase !== "open" && nextRequest.phase === "open")
+      else if (told.phase !== "open" && nextRequest.phase === "open" && !isLost(nextRequest))
         events.push({ kind: "reopened", key, at: now() });
       else if (knownRequest.endUnconfirmed && !nextRequest.endUnconfirmed && nextRequest.phase === "closed")
         // It was announced that the outcome is unknown.

@@ -44,11 +44,17 @@ async function readinessFor(
   );
 }
 
-/** Returns the accepted upgrade that lies ahead. */
-const nextUpgrade = ({ directory, now }: Pick<AnswerDeps, "directory" | "now">) => {
-  const upgrade = directory.upgrade();
+/** Returns the upgrade that was announced and lies ahead. */
+const announcedUpgrade = async (state: AnswerDeps["state"], now: number) =>
+  [...(await state.open(upgrades).list()).values()].find(
+    ({ endedAt, upgradeAt }) => endedAt === undefined && upgradeAt > now,
+  );
+
+/** Returns the accepted upgrade that lies ahead. The last list of vote requests may lack it. */
+async function nextUpgrade({ state, directory, now }: Pick<AnswerDeps, "state" | "directory" | "now">) {
+  const upgrade = (await announcedUpgrade(state, now)) ?? directory.upgrade();
   return upgrade && upgrade.upgradeAt > now ? upgrade : undefined;
-};
+}
 
 const NOT_SCHEDULED = md`No upgrade of the network is scheduled.`;
 
@@ -57,7 +63,7 @@ function noUpgrade({ directory, names }: Pick<AnswerDeps, "directory" | "names">
   if (directory.readAt("proposal") === undefined) return md`The vote requests haven't been read yet.`;
   const isExamined = directory
     .entries("proposal")
-    .every(({ id, acceptedFor }) => acceptedFor === undefined || !isUnexamined(id, names));
+    .every(({ id, name, acceptedFor }) => acceptedFor === undefined || !isUnexamined(id, name, names));
   return isExamined
     ? NOT_SCHEDULED
     : md`I haven't read what all accepted votes decide, so I don't know if an upgrade is scheduled.`;
@@ -76,20 +82,18 @@ const definition: FeedDefinition = {
   async sample(deps, subscription, mark) {
     const { now } = deps;
     const upgradeAt = Math.ceil((now + 14 * DAY) / HOUR) * HOUR;
-    const upgrade = nextUpgrade(deps) ?? { upgradeAt, freezeAt: upgradeAt - 2 * HOUR };
+    const upgrade = (await nextUpgrade(deps)) ?? { upgradeAt, freezeAt: upgradeAt - 2 * HOUR };
     return upgradeView(upgrade, await readinessFor(deps, subscription), mark, now);
   },
 
   async standing(deps, subscription) {
-    const upgrade = nextUpgrade(deps);
+    const upgrade = await nextUpgrade(deps);
     const lines = upgrade ? timeLines(upgrade) : [noUpgrade(deps)];
     return [...lines, ...(await readinessFor(deps, subscription))];
   },
 
   async lastRead(state) {
-    const open = [...(await state.open(upgrades).list()).values()].find(
-      ({ endedAt, upgradeAt }) => endedAt === undefined && upgradeAt > Date.now(),
-    );
+    const open = await announcedUpgrade(state, Date.now());
     if (open) return md`Next upgrade: ${timestampWithAge(open.upgradeAt)}.`;
     // Upgrades are only read while a channel subscribes to them.
     return (await state.open(progress).get(EXAMINED)) ? NOT_SCHEDULED : undefined;

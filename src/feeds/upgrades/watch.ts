@@ -4,7 +4,7 @@ import type { FeedDeps, PollSteps, Subscribers } from "../../delivery/module.js"
 import type { Names } from "../../directory/names.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import type { Explorer } from "../../explorer/service.js";
-import { motionKindOf } from "../../ledger/motion-kinds.js";
+import { toAction, toTag } from "../../ledger/actions.js";
 import { readRounds } from "../../ledger/rounds.js";
 import {
   type UpgradeChange,
@@ -14,7 +14,7 @@ import {
 } from "../../ledger/upgrades.js";
 import { actionIn, readDetail } from "../../ledger/vote-requests.js";
 import { statusGroup } from "../../ledger/vote-rules.js";
-import { ageOf } from "../../util/clock.js";
+import { ageOf, believed } from "../../util/clock.js";
 import { present } from "../../util/present.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import { type TrackedVoteRequest, trackedVoteRequests } from "../governance/collections.js";
@@ -47,6 +47,7 @@ const oldOf = (documents: ReadonlyMap<string, Endable>, now: number): string[] =
 /** A vote request that is open or accepted. */
 interface Candidate {
   readonly id: string;
+  readonly title: string | null;
   readonly openedAt: number | null | undefined;
   /** When it took or takes effect, epoch ms. Missing while it is open. */
   readonly acceptedFor?: number;
@@ -60,14 +61,15 @@ const isAccepted = (status: string | null) => ["accepted", "implemented"].includ
 /** Returns the tracked vote requests that are open or accepted. They are stored, unlike what names are made from. */
 const candidatesIn = (tracked: Iterable<TrackedVoteRequest>): Candidate[] =>
   [...tracked].flatMap(({ identity, phase, status, terms, openedAt, openUntil, closedAt }) => {
-    if (phase === "open") return [{ id: identity, openedAt }];
+    const { title } = terms;
+    if (phase === "open") return [{ id: identity, title, openedAt }];
     if (!isAccepted(status)) return [];
     // If the request had ended before the bot was started, its end is unknown, and its other dates are the best guess.
     const isEndKnown = phase === "closed" || openUntil !== undefined;
     const latest = Math.min(terms.voteBefore ?? Infinity, closedAt ?? Infinity);
     const endedAt = isEndKnown ? (openUntil ?? closedAt) : openedAt;
     const acceptedFor = terms.targetEffectiveAt ?? endedAt ?? latest;
-    return Number.isFinite(acceptedFor) ? [{ id: identity, openedAt, acceptedFor }] : [];
+    return Number.isFinite(acceptedFor) ? [{ id: identity, title, openedAt, acceptedFor }] : [];
   });
 
 /** Returns the changes of the schedule by the accepted vote requests, by their identity. */
@@ -92,10 +94,14 @@ const hasEndedSince = (
   at: number,
 ): boolean => restatedAt > at || (openUntil !== undefined && closedAt > at);
 
-/** True for a vote request that may be about an upgrade, but whose action is not known. */
-export const isUnexamined = (id: string, names: Pick<Names, "actionOf" | "upgradeOf">): boolean => {
-  const action = names.actionOf(id) ?? "";
-  return action === "" || (motionKindOf(action) === "configuration" && names.upgradeOf(id) === undefined);
+/** True for a vote request that may be about an upgrade, and whose details were not read. */
+export const isUnexamined = (
+  identity: string,
+  title: string | null,
+  names: Pick<Names, "kindOf" | "upgradeOf">,
+): boolean => {
+  const kind = names.kindOf({ identity, title });
+  return kind === undefined || (kind === "configuration" && names.upgradeOf(identity) === undefined);
 };
 
 /** Creates the poll that compares the accepted schedule and the rounds with what was announced. */
@@ -104,16 +110,21 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
   /** When the details of vote requests may be read again, epoch ms. */
   const rereadAt = new Map<string, number>();
 
+  /** True for a vote request whose details were not read, or did not contain its action. */
+  const isUnknown = ({ id, title }: Candidate): boolean =>
+    isUnexamined(id, title, names) || (toTag(title) === null && names.actionOf(id) === "");
+
   /**
    * Reads the details of the newest vote requests, so that an upgrade is known as soon as it is accepted. The one that decided the
    * known schedule comes first, at each poll until it is read.
    */
   const examine = async (candidates: readonly Candidate[], decidedBy: string | undefined) => {
-    const isDue = ({ id }: Candidate) => id === decidedBy || now() >= (rereadAt.get(id) ?? 0);
+    const isDue = ({ id }: Candidate) =>
+      id === decidedBy || now() >= believed(rereadAt.get(id) ?? 0, now(), REREAD_MS);
     const rank = ({ id, openedAt }: Candidate) =>
       id === decidedBy ? Number.POSITIVE_INFINITY : (openedAt ?? 0);
     const unexamined = candidates
-      .filter((each) => isDue(each) && isUnexamined(each.id, names))
+      .filter((each) => isDue(each) && isUnknown(each))
       .toSorted((a, b) => rank(b) - rank(a));
     for (const { id } of unexamined.slice(0, MAX_DETAILS)) {
       rereadAt.set(id, now() + RETRY_MS);
@@ -121,7 +132,7 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
         readDetail(explorer, { contractId: null, trackingCid: id }).then((detail) => ({ detail })),
       );
       if (answer) rereadAt.set(id, now() + REREAD_MS);
-      if (answer?.detail) names.learn(id, actionIn(answer.detail));
+      if (answer) names.learn(id, answer.detail ? actionIn(answer.detail) : toAction(null));
     }
   };
 
@@ -134,7 +145,8 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
     tracked: readonly TrackedVoteRequest[],
     votes: readonly (Candidate & UpgradeVote)[],
   ): UpgradeDecision | undefined => {
-    if (tracked.some((each) => names.upgradeOf(each.identity) && isInDoubt(each, now()))) return undefined;
+    const isAboutIt = (id: string) => names.upgradeOf(id) ?? open?.changes?.[id];
+    if (tracked.some((each) => isInDoubt(each, now()) && isAboutIt(each.identity))) return undefined;
     const last = upgradeDecision(votes);
     const known = tracked.find(({ identity }) => identity === open?.decidedBy);
     if (!open) return last;
@@ -197,13 +209,18 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
       ...standing.events.filter(({ kind }) => !(isTold && kind === "moving")),
     ];
     const [subject, upgrade] = openOf(new Map([...knownUpgrades, ...schedule.changed])) ?? [];
-    const changes = changesBy(votes);
+    const doubtful = [...tracked.values()].filter((each) => isInDoubt(each, now()));
+    const keptChanges = doubtful.flatMap(({ identity }) => {
+      const change = openUpgrade?.[1].changes?.[identity];
+      return change ? [[identity, change] as const] : [];
+    });
+    const changes = { ...Object.fromEntries(keptChanges), ...changesBy(votes) };
     const isChanged = upgrade !== undefined && !isDeepStrictEqual(upgrade.changes ?? {}, changes);
     const changed = new Map(schedule.changed);
     if (subject !== undefined && isChanged) changed.set(subject, { ...upgrade, changes });
     const isExamined =
       votesRead !== undefined &&
-      candidates.every((each) => each.acceptedFor === undefined || !isUnexamined(each.id, names));
+      candidates.every((each) => each.acceptedFor === undefined || !isUnexamined(each.id, each.title, names));
     const ended = [...oldOf(knownUpgrades, now()), ...oldOf(knownStandstills, now())];
     const writes = present([
       ...[...changed].map(([id, each]) => state.open(upgrades).put(id, each)),

@@ -266,13 +266,17 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
     const told = await state.open(announcements).get(announcedId(VALIDATOR_FEED, subject, channelId));
     return told !== undefined && ageOf(told.at, now()) < JUST_TOLD_MS;
   };
-  /** True if a validator has not reported since then, as far as it was read lately. A paused channel's may not have been. */
+  const current = explorer.for("background", { maxAgeMs: MINUTE, keep: false });
+  /** True if a validator has not reported since then, as far as the explorer can tell. */
   const isStillSilent = async (validator: string, since: number): Promise<boolean> => {
     const activity = await state.open(activities).get(validator);
-    return activity !== undefined && activity.seenAt <= since && ageOf(activity.readAt, now()) < UNREAD_MS;
+    if (activity && ageOf(activity.readAt, now()) < UNREAD_MS) return activity.seenAt <= since;
+    // The validators of a paused channel are not read.
+    const reading = await ifAnswered(current.validator({ validatorId: validator }));
+    return Math.max(reading?.data.lastActiveAt ?? 0, activity?.seenAt ?? 0) <= since;
   };
   /** Returns news of a silence that may have waited, without the validators that are back. `undefined` if all are. */
-  const ifSilent = async (event: Extract<ValidatorEvent, { kind: "worse" | "again" }>) => {
+  const ifSilent = async (event: Extract<ValidatorEvent, { kind: "worse" | "again" | "joined" }>) => {
     const alert = await state.open(alerts).get(alertId(event.channelId, subjectOf(event) ?? ""));
     if (!alert || alert.endedAt !== undefined || alert.kind === "hold") return undefined;
     if (alert.kind === "silent")
@@ -280,6 +284,7 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
     const backOnes = alert.members.flatMap(({ validator, backAt }) =>
       backAt === undefined ? [] : [validator],
     );
+    if (event.kind === "joined") return backOnes.includes(event.validator) ? undefined : event;
     const members = event.members?.filter((each) => !backOnes.includes(each));
     return members?.length === 0 ? undefined : { ...event, members };
   };
@@ -319,8 +324,9 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
         throw new RangeError(`An event of the kind ${event.kind} begins a message`);
       if (event.kind === "worse" && (await isJustTold(subject ?? "", channelId))) return undefined;
       if (event.kind === "upgrade" && event.upgradeAt <= now()) return undefined;
-      const current = event.kind === "worse" || event.kind === "again" ? await ifSilent(event) : event;
-      if (!current) return undefined;
+      const isOfSilence = event.kind === "worse" || event.kind === "again" || event.kind === "joined";
+      const news = isOfSilence ? await ifSilent(event) : event;
+      if (!news) return undefined;
       const knownState = await knownOf(
         deps,
         channelId,
@@ -328,7 +334,7 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
         event.validator === MANY ? undefined : event.validator,
         event.kind === "worse" || event.kind === "again",
       );
-      const view = newsView(current, knownState, mark);
+      const view = newsView(news, knownState, mark);
       return { payload: renderer.message(view), title: headlineOf(view), revision: 0 };
     },
     lasting: {

@@ -3,7 +3,7 @@ import type { Activity } from "../../ledger/network-rhythm.js";
 import { ageOf } from "../../util/clock.js";
 import { yieldIfBusy } from "../../util/event-loop.js";
 import { addTo } from "../../util/groups.js";
-import { type Alert, type AlertResponse, alertId, isSnoozed } from "./collections.js";
+import { type Alert, type AlertResponse, alertId, isSnoozed, watchId } from "./collections.js";
 import { type judge, manyAt, togetherMs } from "./decide.js";
 import { MANY, manySubject, silenceOf, type ValidatorEvent } from "./events.js";
 import { alertIn, type Poll, type WatchedValidator } from "./memory.js";
@@ -50,8 +50,11 @@ export async function callSilent(
     level,
     revision: 1,
   };
+  // Earlier versions did not store the roles of members.
+  const roleOf = (member: GroupAlert["members"][number]) =>
+    member.roleId ?? loaded.watched.get(watchId(channelId, member.validator))?.subscription.roleId;
   const isNewRole = ({ members }: GroupAlert) =>
-    roleId !== null && members.every((member) => member.roleId !== roleId);
+    roleId !== null && members.every((member) => roleOf(member) !== roleId);
   const isTogether = (other: Alert): other is Extract<Alert, { kind: "many" }> =>
     other.kind === "many" &&
     other.endedAt === undefined &&

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type SandboxExplorer, startSandboxExplorer } from "../../../sandbox/explorer/server.js";
+import type { FeedDeps } from "../../../src/delivery/module.js";
+import { createDirectory } from "../../../src/directory/directory.js";
+import { createNames } from "../../../src/directory/names.js";
+import { createRenderer } from "../../../src/discord/message.js";
+import { alertId, alerts } from "../../../src/feeds/validator/collections.js";
+import { manySubject, silenceOf, type ValidatorEvent } from "../../../src/feeds/validator/events.js";
+import { validator } from "../../../src/feeds/validator/index.js";
+import { activities } from "../../../src/ledger/network-rhythm.js";
+import { HOUR } from "../../../src/util/units.js";
+import { newExplorer, newLinks, newState, quiet, SMALL } from "../../harness.js";
+
+const CHANNEL = "111111111111111";
+let sandbox: SandboxExplorer;
+beforeAll(async () => {
+  sandbox = await startSandboxExplorer({ size: SMALL, lively: false });
+});
+afterAll(() => sandbox.close());
+
+/** Renders news of a silence that has waited. `undefined` if it is left out. */
+async function rendered(
+  event: "worse" | "joined",
+  { reportedAgoMs = 8 * HOUR, readAgoMs = 0, isBack = false },
+): Promise<string | undefined> {
+  const now = Date.now();
+  const [silent] = sandbox.ledger.validators;
+  if (!silent) throw new Error("No validator");
+  const party = silent.party.id;
+  const since = now - 8 * HOUR;
+  silent.lastActiveAt = now - reportedAgoMs;
+  const state = newState();
+  const alert = { channelId: CHANNEL, since, revision: 1 };
+  const group = manySubject(now - HOUR);
+  await state.commit([
+    state.open(alerts).put(alertId(CHANNEL, silenceOf(party, since)), {
+      ...alert,
+      kind: "silent",
+      subject: silenceOf(party, since),
+      validator: party,
+      after: 1,
+      level: 2,
+    }),
+    state.open(alerts).put(alertId(CHANNEL, group), {
+      ...alert,
+      kind: "many",
+      subject: group,
+      silent: 9,
+      total: 40,
+      toldAt: now - HOUR,
+      members: [{ validator: party, ...(isBack ? { backAt: now } : {}) }],
+    }),
+    state.open(activities).put(party, {
+      seenAt: readAgoMs === 0 ? silent.lastActiveAt : since,
+      readAt: now - readAgoMs,
+      active: true,
+      version: null,
+      gaps: [],
+    }),
+  ]);
+  const directory = createDirectory();
+  const explorer = newExplorer(sandbox);
+  const { feed } = validator.create(
+    {
+      explorer,
+      state,
+      directory,
+      names: createNames({ directory, explorer: explorer.for("background"), state, log: quiet }),
+      renderer: createRenderer(newLinks()),
+      now: () => now,
+    } as unknown as FeedDeps,
+    300_000,
+  );
+  const news: Record<typeof event, ValidatorEvent> = {
+    worse: { kind: "worse", channelId: CHANNEL, validator: party, since, level: 2 },
+    joined: { kind: "joined", channelId: CHANNEL, validator: party, since: now - HOUR },
+  };
+  const shown = await feed.render(news[event], "m", []);
+  await state.close();
+  return shown?.payload.content;
+}
+
+it.each([
+  ["is told if the last reading is new and shows no report", "worse", {}, /Still silent/],
+  [
+    "is told if the explorer shows no report, although it was not read for hours",
+    "worse",
+    { readAgoMs: 2 * HOUR },
+    /Still silent/,
+  ],
+  ["is left out if the last reading shows a report", "worse", { reportedAgoMs: HOUR }, undefined],
+  [
+    "is left out if the explorer shows a report that was not read",
+    "worse",
+    { reportedAgoMs: HOUR, readAgoMs: 2 * HOUR },
+    undefined,
+  ],
+  ["of a group is told to another team", "joined", {}, /Also silent/],
+  ["of a group is left out if the validator is back", "joined", { isBack: true }, undefined],
+] as const)("news of a silence that has waited %s", async (_, event, given, words) => {
+  const shown = await rendered(event, given);
+  if (words === undefined) expect(shown).toBeUndefined();
+  else expect(shown).toMatch(words);
+});
