@@ -138,7 +138,9 @@ async function startOn(
   const endIfConflict = (error: unknown) => {
     if (error instanceof ConflictError) onBroken(error);
   };
-  const checking = redis ? networks.known.load().catch(endIfConflict) : networks.known.load();
+  const checking = redis
+    ? redis.connected(CHECK_MS).then(networks.known.load).catch(endIfConflict)
+    : networks.known.load();
   // A bot that ended only after its login would identify at every restart (Discord: 1,000 times a day).
   await Promise.race([checking, delay(CHECK_MS, undefined, { ref: false, signal: stopped })]);
   stopped.throwIfAborted();
