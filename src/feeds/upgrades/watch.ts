@@ -72,13 +72,23 @@ const candidatesIn = (tracked: Iterable<TrackedVoteRequest>): Candidate[] =>
     return Number.isFinite(acceptedFor) ? [{ id: identity, title, openedAt, acceptedFor }] : [];
   });
 
-/** Returns the changes of the schedule by the accepted vote requests, by their identity. */
-const changesBy = (votes: readonly (Candidate & UpgradeVote)[]): Record<string, UpgradeChange> =>
-  Object.fromEntries(
-    votes.flatMap(({ id, acceptedFor, upgradeChange }) =>
-      upgradeChange && acceptedFor !== undefined ? [[id, upgradeChange]] : [],
-    ),
+/**
+ * Returns the changes of the schedule by the accepted vote requests, by their identity.
+ * @param before the stored changes. Those by requests whose outcome is in doubt stay
+ */
+function changesBy(
+  votes: readonly (Candidate & UpgradeVote)[],
+  before: Upgrade["changes"],
+  doubtful: readonly TrackedVoteRequest[],
+): Record<string, UpgradeChange> {
+  const kept = doubtful.map(({ identity }) => [identity, before?.[identity]] as const);
+  const accepted = votes.flatMap(({ id, acceptedFor, upgradeChange }) =>
+    acceptedFor === undefined ? [] : [[id, upgradeChange] as const],
   );
+  return Object.fromEntries(
+    [...kept, ...accepted].flatMap(([id, change]) => (change ? [[id, change] as const] : [])),
+  );
+}
 
 interface UpgradesWatchDeps extends Pick<FeedDeps, "state" | "names" | "now"> {
   readonly explorer: Explorer;
@@ -210,11 +220,7 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
     ];
     const [subject, upgrade] = openOf(new Map([...knownUpgrades, ...schedule.changed])) ?? [];
     const doubtful = [...tracked.values()].filter((each) => isInDoubt(each, now()));
-    const keptChanges = doubtful.flatMap(({ identity }) => {
-      const change = openUpgrade?.[1].changes?.[identity];
-      return change ? [[identity, change] as const] : [];
-    });
-    const changes = { ...Object.fromEntries(keptChanges), ...changesBy(votes) };
+    const changes = changesBy(votes, openUpgrade?.[1].changes, doubtful);
     const isChanged = upgrade !== undefined && !isDeepStrictEqual(upgrade.changes ?? {}, changes);
     const changed = new Map(schedule.changed);
     if (subject !== undefined && isChanged) changed.set(subject, { ...upgrade, changes });
