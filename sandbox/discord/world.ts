@@ -275,11 +275,11 @@ export class World extends EventEmitter<{ changed: [] }> {
       .join("\n");
   }
 
-  /** Resolves with the first truthy result of a condition. Rejects after a timeout in ms. */
+  /** Resolves with the first truthy result of a condition. Rejects after a timeout in ms. Some jobs of the bot run once a minute. */
   async until<T>(
     condition: () => T | undefined | false | null | Promise<T | undefined | false | null>,
     what: string,
-    ms = 60_000,
+    ms = 120_000,
   ): Promise<T> {
     const deadline = Date.now() + ms;
     for (;;) {

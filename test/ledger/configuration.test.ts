@@ -164,7 +164,7 @@ describe("a configuration's changes", () => {
     ["a time that is too far ahead for a date", "2150-01-01T00:00:00Z", "9999-12-31T00:00:00Z", 1],
     ["microseconds", "2026-12-01T00:00:00.000001Z", "2026-12-01T00:00:00.000002Z", 1],
     ["text that begins like a time", "2026-01-01T-rc1", "2026-01-01T-rc2", 1],
-    // Taking off the zeros took minutes when each began a search of its own.
+    // Removing the zeros took minutes when each of them started a new search.
     ["a time with endless zeros", `2026-01-01T00:00:00.${"0".repeat(200_000)}1`, "2026-01-01T00:00:00Z", 1],
   ])("compare %s", (_, before, after, count) => {
     expect(configChanges({ unknown: { field: before } }, { unknown: { field: after } })).toHaveLength(count);

@@ -18,7 +18,7 @@ export function createClosings({
     for (const id of new Set([contractIds.at(-1) ?? identity, identity])) {
       const detail = (await ifAnswered(explorer.voteRequest({ id })))?.data;
       if (detail && isOver(detail, now())) return { status: detail.status, isOpen: false };
-      isOpen ||= statusGroup(detail?.status ?? null) === "open" && detail?.status != null;
+      isOpen ||= detail?.status != null && statusGroup(detail.status) === "open";
     }
     return { status: null, isOpen };
   };

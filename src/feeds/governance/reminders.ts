@@ -38,7 +38,7 @@ const shortTimes = (window: number): readonly number[] =>
   SHORT_PARTS.map((part) => Math.max(MINUTE, Math.round(window / part)));
 
 /** Times of a request from which its voting time is known, epoch ms. */
-interface Seen {
+interface OpeningTimes {
   readonly openedAt?: number | null | undefined;
   readonly seenAt?: number | undefined;
 }
@@ -57,14 +57,14 @@ export const seenOf = ({ openedAt = null, seenAt = Infinity }: TrackedVoteReques
 export const openingFor = (
   chosen: readonly number[],
   deadline: number,
-  { openedAt, seenAt }: Seen,
+  { openedAt, seenAt }: OpeningTimes,
 ): number | null => {
   const isLate = seenAt !== undefined && chosen.every((each) => deadline - each < seenAt);
   return openedAt ?? (isLate ? seenAt : null);
 };
 
 /** Returns when the request of a reminder was opened, epoch ms, as far as the reminder depends on it. */
-export function openingOfReminder(reminder: string, { openedAt, seenAt }: Seen): number | null {
+export function openingOfReminder(reminder: string, { openedAt, seenAt }: OpeningTimes): number | null {
   const isFromSeen =
     seenAt !== undefined && shortTimes(deadlineOf(reminder) - seenAt).includes(beforeOf(reminder));
   return openedAt ?? (isFromSeen ? seenAt : null);

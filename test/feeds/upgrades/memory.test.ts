@@ -1,20 +1,27 @@
 import { expect, it } from "vitest";
+import { type UpgradeSetting, upgradeMotion, upgradeSetting } from "../../../sandbox/explorer/actions.js";
 import { progress } from "../../../src/delivery/collections.js";
+import { draftOf } from "../../../src/delivery/feed.js";
 import type { Subscribers } from "../../../src/delivery/module.js";
-import type { Names } from "../../../src/directory/names.js";
+import { createDirectory } from "../../../src/directory/directory.js";
+import { createNames } from "../../../src/directory/names.js";
 import { ExplorerError } from "../../../src/explorer/errors.js";
 import type { Explorer } from "../../../src/explorer/service.js";
 import { trackedVoteRequests } from "../../../src/feeds/governance/collections.js";
 import { EXAMINED, UPGRADES_FEED, upgrades } from "../../../src/feeds/upgrades/collections.js";
 import { readEvent } from "../../../src/feeds/upgrades/events.js";
+import { upgradesFeed } from "../../../src/feeds/upgrades/index.js";
 import { createUpgradesWatch } from "../../../src/feeds/upgrades/watch.js";
-import type { UpgradeChange } from "../../../src/ledger/upgrades.js";
-import { DAY, MINUTE } from "../../../src/util/units.js";
-import { newState } from "../../harness.js";
+import { toAction } from "../../../src/ledger/actions.js";
+import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
+import { newState, quiet } from "../../harness.js";
 import { tracked } from "../../spec/vote-requests.js";
 
 const START = Date.UTC(2026, 10, 28);
-const subscribers = { subscriptions: async () => [{}], isHeard: async () => true } as unknown as Subscribers;
+const subscribers: Subscribers = {
+  subscriptions: async () => [draftOf(upgradesFeed.definition, "1")],
+  isHeard: async () => true,
+};
 /** An explorer that does not answer. */
 const silent = new Proxy({} as Explorer, {
   get: () => async () => {
@@ -26,18 +33,15 @@ const silent = new Proxy({} as Explorer, {
 function play() {
   let now = START;
   const state = newState();
-  const known = new Map<string, UpgradeChange>();
-  const names = {
-    kindOf: ({ identity }: { identity: string }) => (known.has(identity) ? "configuration" : undefined),
-    actionOf: (id: string) => (known.has(id) ? "SRARC_SetConfig" : undefined),
-    upgradeOf: (id: string) => known.get(id),
-    learn() {},
-  } as unknown as Names;
+  // An empty directory, as after a list without the vote requests.
+  const newNames = () => createNames({ directory: createDirectory(), explorer: silent, state, log: quiet });
+  let names = newNames();
   const createWatch = () => createUpgradesWatch({ explorer: silent, state, names, now: () => now });
   let watch = createWatch();
   return {
     state,
-    known,
+    learn: (id: string, before: UpgradeSetting, after: UpgradeSetting) =>
+      names.learn(id, toAction(upgradeMotion(before, after).actionConfig)),
     put: (id: string, given: Partial<ReturnType<typeof tracked>>) =>
       state.commit([
         state.open(trackedVoteRequests).put(
@@ -55,7 +59,7 @@ function play() {
         ),
       ]),
     restart() {
-      known.clear();
+      names = newNames();
       watch = createWatch();
     },
     async poll() {
@@ -78,9 +82,11 @@ function play() {
 it.each(["a", "b"])(
   "an outcome in doubt after a restart changes nothing although its details cannot be read: %s",
   async (doubted) => {
-    const { state, known, put, restart, poll, now } = play();
+    const { state, learn, put, restart, poll, now } = play();
     const upgradeAt = START + 10 * DAY;
-    known.set("a", { upgradeAt, freezeAt: null }).set("b", { upgradeAt: upgradeAt + DAY });
+    const [first, second] = [upgradeSetting(upgradeAt), upgradeSetting(upgradeAt + DAY)];
+    learn("a", {}, first);
+    learn("b", first, second);
     await put("a", { status: "Accepted" });
     await put("b", { status: "Accepted", openUntil: START - DAY });
     expect(await poll()).toEqual(["scheduled"]);
@@ -91,17 +97,20 @@ it.each(["a", "b"])(
     await put(doubted, { status: "Accepted" });
     expect(await poll()).toEqual([]);
     const [upgrade] = (await state.open(upgrades).list()).values();
-    expect(upgrade?.changes).toEqual({ a: { upgradeAt, freezeAt: null }, b: { upgradeAt: upgradeAt + DAY } });
+    expect(upgrade?.changes).toEqual({
+      a: { upgradeAt, freezeAt: upgradeAt - 2 * HOUR },
+      b: { upgradeAt: upgradeAt + DAY, freezeAt: upgradeAt + DAY - 2 * HOUR },
+    });
     await state.close();
   },
 );
 
 it("an accepted request whose details are unknown leaves open what is scheduled", async () => {
-  const { state, known, put, poll } = play();
+  const { state, learn, put, poll } = play();
   await put("a", { status: "Accepted" });
   await poll();
   expect(await state.open(progress).get(EXAMINED)).toBeUndefined();
-  known.set("a", {});
+  learn("a", {}, {});
   await poll();
   expect(await state.open(progress).get(EXAMINED)).toBeDefined();
   await state.close();

@@ -237,15 +237,21 @@ describe("upgrades of the network", () => {
   });
 });
 
-it("does not announce upgrades that were accepted before the bot's first start, although their details take several polls", async () => {
-  const harness = await makeStack({
+/** Creates a bot with an explorer that has no vote requests yet, and is polled every second. */
+const makeEmptyStack = (more: Record<string, string> = {}) =>
+  makeStack({
     explorer: { lively: false, size: { ...SMALL, voteRequests: 0 } },
+    jobsPerSecond: 5,
     env: () => ({
       WATCH_POLL_SECONDS: "1",
       GOVERNANCE_POLL_SECONDS: "1",
       EXPLORER_REQUESTS_PER_MINUTE: "100000",
+      ...more,
     }),
   });
+
+it("does not announce upgrades that were accepted before the bot's first start, although their details take several polls", async () => {
+  const harness = await makeEmptyStack();
   const { ledger } = harness.explorer;
   for (let each = 0; each < 2; each += 1)
     ledger.decideVoteRequest(ledger.openVoteRequest({ motion: "upgrade", effectiveInMs: null }), "Accepted");
@@ -273,15 +279,7 @@ it("does not announce upgrades that were accepted before the bot's first start, 
 });
 
 it("reads details again that could not be read, and announces only what was decided since the first reading", async () => {
-  const harness = await makeStack({
-    explorer: { lively: false, size: { ...SMALL, voteRequests: 0 } },
-    jobsPerSecond: 5,
-    env: () => ({
-      WATCH_POLL_SECONDS: "1",
-      GOVERNANCE_POLL_SECONDS: "1",
-      EXPLORER_REQUESTS_PER_MINUTE: "100000",
-    }),
-  });
+  const harness = await makeEmptyStack();
   const { world, guild, driver, people, channels } = harness.discord;
   const { ledger, requests } = harness.explorer;
   ledger.decideVoteRequest(ledger.openVoteRequest({ motion: "upgrade", effectiveInMs: null }), "Accepted");
@@ -314,16 +312,7 @@ it("reads details again that could not be read, and announces only what was deci
 });
 
 it("is not cancelled by a list that lacks an earlier vote about it", async () => {
-  const harness = await makeStack({
-    explorer: { lively: false, size: { ...SMALL, voteRequests: 0 } },
-    jobsPerSecond: 5,
-    env: () => ({
-      WATCH_POLL_SECONDS: "1",
-      GOVERNANCE_POLL_SECONDS: "1",
-      EXPLORER_REQUESTS_PER_MINUTE: "100000",
-      SANDBOX_HURRY: "20",
-    }),
-  });
+  const harness = await makeEmptyStack({ SANDBOX_HURRY: "20" });
   const { world, guild, driver, people, channels } = harness.discord;
   const { explorer } = harness;
   const { ledger } = explorer;
