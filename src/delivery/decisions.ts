@@ -70,7 +70,7 @@ interface Failure {
   readonly problem: PostProblem;
   /** True if the request to send it was started. */
   readonly isSending: boolean;
-  /** True if it goes into a thread. */
+  /** True if it goes into a thread that may be deleted or locked. */
   readonly hasThread: boolean;
   readonly ageMs: number;
 }

@@ -1,4 +1,4 @@
-import { isRateLimit } from "../discord/errors.js";
+import { ErrorCode, hasCode, isRateLimit } from "../discord/errors.js";
 import { isDeleted, isMember, setArchived } from "../discord/post.js";
 import { problemOf, retryAfterOf, wordsFor } from "../discord/problems.js";
 import { LeaseLost } from "../storage/lease.js";
@@ -15,7 +15,7 @@ import {
 } from "./collections.js";
 import type { DeliveryContext } from "./context.js";
 import { backoffMs, GIVE_UP_MS, resultOf } from "./decisions.js";
-import type { Feed } from "./feed.js";
+import { type Feed, receives } from "./feed.js";
 import { type createSender, lineOf, type Sent } from "./send.js";
 
 /**
@@ -264,7 +264,10 @@ export function createDeliver(context: DeliverContext) {
     // The search for a message that may have been sent fails where it was sent.
     const searchedId = stage === "finding" ? claim?.placeId : undefined;
     const placeId = searchedId ?? (subject === undefined ? undefined : known?.threadId) ?? channelId;
-    const hasThread = placeId !== channelId;
+    // A permission that the whole channel lacks says nothing about the thread: its post goes on once the permission is back.
+    const isForbidden =
+      problem === "no-access" || (subscription.forum && hasCode(error, ErrorCode.MissingPermissions));
+    const hasThread = placeId !== channelId && !isForbidden;
     const result = resultOf({ problem, isSending: sending, hasThread, ageMs: now() - at });
     // If the message may have been sent, keep the claim, so that the next attempt looks for it first.
     const isDoubtful = claim !== undefined && (problem === "unknown" || !sending);
@@ -328,7 +331,9 @@ export function createDeliver(context: DeliverContext) {
   const readdressed = async (delivery: Delivery, feed: Feed): Promise<Delivery> => {
     if (delivery.subject === null || (await subscriptions.recipients(delivery)).length > 0) return delivery;
     const toAll = { ...delivery, subject: null };
-    const isWanted = (await subscriptions.recipients(toAll)).some((each) => feed.wants(each, delivery.event));
+    const isWanted = (await subscriptions.recipients(toAll)).some((each) =>
+      receives(each, feed, delivery.event),
+    );
     return isWanted ? toAll : delivery;
   };
 
@@ -338,9 +343,12 @@ export function createDeliver(context: DeliverContext) {
     const subscribed = feed ? await subscriptions.recipients(delivery) : [];
     // Some of them may have been paused since the event.
     const recipients = subscribed.filter(({ isPaused }) => !isPaused);
-    const allWanting = recipients.filter((each) => feed?.wants(each, delivery.event));
+    // Their settings may have changed, too. A drill has no topic.
+    const allWanting = recipients.filter(
+      (each) => feed && (delivery.drill || receives(each, feed, delivery.event)),
+    );
     const wanting = feed?.nearest?.(allWanting, delivery.event) ?? allWanting;
-    const [subscription] = wanting.length > 0 ? wanting : recipients;
+    const [subscription] = wanting;
     const roleIds = [...new Set(wanting.flatMap(({ roleId }) => roleId ?? []))];
     const health = await subscriptions.health(delivery.channelId);
     const [anyRecipient] = subscribed;
@@ -379,11 +387,7 @@ export function createDeliver(context: DeliverContext) {
       await pacer.turn(lineOf(subscription));
       // Render as late as possible, so that the content is current.
       stage = "rendering";
-      const rendered = await feed.render(
-        delivery.event,
-        renderer.mark(id),
-        wanting.length > 0 ? wanting : recipients,
-      );
+      const rendered = await feed.render(delivery.event, renderer.mark(id), wanting);
       if (!rendered) {
         await commit(id, undefined);
         return;

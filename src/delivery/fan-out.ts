@@ -1,6 +1,6 @@
 import { inPieces } from "../util/event-loop.js";
 import { type Bundle, type Delivery, deliveryId, type FanOut, type Subscription } from "./collections.js";
-import { type Feed, hasTopic } from "./feed.js";
+import { type Feed, receives } from "./feed.js";
 import type { Listeners } from "./listeners.js";
 
 /** Maximum number of deliveries that one commit writes. SQLite blocks the process for about 10 ms meanwhile. */
@@ -28,20 +28,17 @@ export async function fanOut(
   { all, byChannel }: Listeners,
   { nextOrder, now }: { readonly nextOrder: () => number; readonly now: () => number },
 ): Promise<readonly FanOut[]> {
-  const { definition } = feed;
-  const { name } = definition;
+  const { name } = feed.definition;
   const fanOuts: FanOut[] = [];
   const known = new Set<string>();
   for (const event of events) {
     const eventId = feed.idOf(event);
     const only = feed.channelOf?.(event);
-    const topics = [feed.topicOf(event)].flat();
     const wanting = new Map<string, Subscription>();
     for await (const piece of inPieces(only === undefined ? all : (byChannel.get(only) ?? [])))
       for (const subscription of piece) {
         const { channelId } = subscription;
-        const isOn = topics.some((topic) => hasTopic(subscription, definition, topic));
-        if (!isOn || !feed.wants(subscription, event)) continue;
+        if (!receives(subscription, feed, event)) continue;
         const shared = wanting.get(channelId);
         const id = deliveryId(name, eventId, channelId);
         // If several of the channel's subscriptions want the event, it is delivered once for the channel.

@@ -310,6 +310,15 @@ export const hasTopic = (
   name: string,
 ): boolean => topics[name] ?? definition.topics[name]?.byDefault ?? false;
 
+/** True if a subscription receives an event, as it is set now: it includes one of the event's topics, and wants it. */
+export const receives = (
+  subscription: Subscription,
+  { definition, topicOf, wants }: Pick<Feed, "definition" | "topicOf" | "wants">,
+  event: unknown,
+): boolean =>
+  [topicOf(event)].flat().some((topic) => hasTopic(subscription, definition, topic)) &&
+  wants(subscription, event);
+
 /** Returns the permissions that a subscription's topics need. */
 export const needsOf = (
   subscription: Pick<Subscription, "topics">,

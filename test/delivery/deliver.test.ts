@@ -369,3 +369,46 @@ it("opens one post in a forum for the news of a subject whose own post was delet
   expect(posts()).toHaveLength(1);
   expect(inPosts()).toEqual(["Tide first", "Tide second"]);
 });
+
+it("waits until it may see a forum again, and then goes on in the same post", async () => {
+  const forum = discord.world.addChannel({ type: 15, guild_id: discord.guild.id, name: "forum" });
+  channelId = forum.id;
+  const { subscribe, publish, subscriptions, state } = deliveryOf({ begins: (event) => event === "opened" });
+  await subscribe("a", { forum: true });
+  (await publish("opened"))();
+  const posts = () => [...discord.world.channels.values()].filter((each) => each.parent_id === forum.id);
+  await expect.poll(posts).toHaveLength(1);
+  await settled();
+  for (const [code, words] of [
+    [50_001, "Missing Access"],
+    [50_013, "Missing Permissions"],
+  ] as const) {
+    const [post] = posts();
+    const error = new DiscordError(403, code, words);
+    discord.trap({ method: "POST", path: new RegExp(`${post?.id}/messages`), times: 1, error });
+    (await publish(words))();
+    await expect.poll(async () => (await subscriptions.health(channelId)).paused).toBe(true);
+    await settled();
+    await state.commit([subscriptions.healthWrite(channelId, {})]);
+    await expect
+      .poll(() => {
+        now += 10_000;
+        outbox.wake();
+        return post && discord.world.read(post).map(({ content }) => content);
+      })
+      .toContain(`Tide ${words}`);
+    await settled();
+  }
+  expect(posts()).toHaveLength(1);
+});
+
+it("leaves out what its channel no longer wants to be told", async () => {
+  const { subscribe, publish } = deliveryOf({ topicOf: (event) => (event === "one" ? "news" : "gossip") });
+  await subscribe("a", { topics: { gossip: true } });
+  const releases = [await publish("two"), await publish("one")];
+  await subscribe("a", { topics: { gossip: false } });
+  for (const release of releases) release();
+  await expect.poll(texts).toEqual(["Tide one"]);
+  await settled();
+  expect(texts()).toHaveLength(1);
+});
