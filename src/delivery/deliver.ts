@@ -15,6 +15,7 @@ import {
 } from "./collections.js";
 import type { DeliveryContext } from "./context.js";
 import { backoffMs, GIVE_UP_MS, resultOf } from "./decisions.js";
+import { isLateDrill } from "./drill.js";
 import { type Feed, receives } from "./feed.js";
 import { type createSender, lineOf, type Sent } from "./send.js";
 
@@ -352,7 +353,8 @@ export function createDeliver(context: DeliverContext) {
     const roleIds = [...new Set(wanting.flatMap(({ roleId }) => roleId ?? []))];
     const health = await subscriptions.health(delivery.channelId);
     const [anyRecipient] = subscribed;
-    const isUnwanted = !subscription && !delivery.claim;
+    const isOutOfDate = !subscription || isLateDrill(delivery, now());
+    const isUnwanted = isOutOfDate && !delivery.claim;
     if (!feed || !anyRecipient || isUnwanted || (health.paused && now() - delivery.at > GIVE_UP_MS)) {
       await commit(id, undefined);
       return;
@@ -372,7 +374,7 @@ export function createDeliver(context: DeliverContext) {
         await record(id, feed, delivery, subscription ?? anyRecipient, arrived);
         return;
       }
-      if (!subscription) {
+      if (isOutOfDate) {
         await commit(id, undefined);
         return;
       }

@@ -3,8 +3,10 @@ import { type MessagePayload, type Renderer, withoutPictures } from "../discord/
 import type { View } from "../screens/view.js";
 import type { State } from "../storage/state.js";
 import { md, withoutEscapes } from "../text/markdown.js";
+import { ageOf } from "../util/clock.js";
 import { digest } from "../util/digest.js";
-import { deliveryId, requestedDrills, type Subscription } from "./collections.js";
+import { MINUTE } from "../util/units.js";
+import { type Delivery, deliveryId, requestedDrills, type Subscription } from "./collections.js";
 import type { Feed } from "./feed.js";
 
 /** Returns the event id of a drill. */
@@ -32,6 +34,13 @@ export const drillOf = ({ definition }: Feed): Feed<DrillEvent> => ({
   wants: () => true,
   render: async ({ payload, title }) => ({ payload, title, revision: 0 }),
 });
+
+/** Maximum age of a drill, in ms. A test hours later would look like news. */
+const MAX_DRILL_MS = 10 * MINUTE;
+
+/** True for a drill that is too old to be sent. @param now epoch ms */
+export const isLateDrill = ({ drill, at }: Pick<Delivery, "drill" | "at">, now: number): boolean =>
+  drill === true && ageOf(at, now) > MAX_DRILL_MS;
 
 /** Marks a view as a drill. */
 const marked = (view: View) => ({

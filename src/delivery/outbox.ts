@@ -3,7 +3,6 @@ import { StateError, type Write } from "../storage/store.js";
 import { ageOf } from "../util/clock.js";
 import { yieldIfBusy } from "../util/event-loop.js";
 import { lazy } from "../util/single-flight.js";
-import { MINUTE } from "../util/units.js";
 import {
   type Bundle,
   bundledDeliveries,
@@ -15,7 +14,7 @@ import {
 import type { DeliveryContext } from "./context.js";
 import { dueAt, mayBeNext } from "./decisions.js";
 import { createDeliver } from "./deliver.js";
-import { drillEventId, drillOf } from "./drill.js";
+import { drillEventId, drillOf, isLateDrill } from "./drill.js";
 import { bundleId, bundlesOf, deliveriesIn, fanOut } from "./fan-out.js";
 import type { Feed } from "./feed.js";
 import type { Listeners } from "./listeners.js";
@@ -31,8 +30,6 @@ const AGAIN_MS = 250;
 const MAX_CHANNELS = 200;
 /** Pause after a failed write to the state, in ms. */
 const STATE_PAUSE_MS = 5_000;
-/** Maximum age of a requested drill, in ms. */
-const MAX_DRILL_MS = 10 * MINUTE;
 
 interface OutboxContext extends DeliveryContext {
   /** Called with the ids of recorded messages that need upkeep. */
@@ -242,7 +239,7 @@ export function createOutbox(context: OutboxContext): Outbox {
       await loadWaiting();
       for (const [id, { at, ...drill }] of await state.open(requestedDrills).list()) {
         const drillFields = { ...drill, event: feedOf({ ...drill, drill: true })?.readEvent(drill.event) };
-        const isLate = drillFields.event === undefined || ageOf(at, now()) > MAX_DRILL_MS;
+        const isLate = drillFields.event === undefined || isLateDrill({ at, drill: true }, now());
         const { feed, channelId } = drillFields;
         const delivery = {
           ...drillFields,

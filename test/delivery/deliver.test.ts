@@ -14,8 +14,9 @@ import {
   subscriptionDocuments,
   subscriptionId,
 } from "../../src/delivery/collections.js";
+import { requestDrill } from "../../src/delivery/drill.js";
 import { BUNDLE } from "../../src/delivery/fan-out.js";
-import type { Feed, SubjectState } from "../../src/delivery/feed.js";
+import { draftOf, type Feed, type FeedDefinition, type SubjectState } from "../../src/delivery/feed.js";
 import { createJanitor } from "../../src/delivery/janitor.js";
 import { createListeners } from "../../src/delivery/listeners.js";
 import { createOutbox, type Outbox } from "../../src/delivery/outbox.js";
@@ -411,4 +412,38 @@ it("leaves out what its channel no longer wants to be told", async () => {
   await expect.poll(texts).toEqual(["Tide one"]);
   await settled();
   expect(texts()).toHaveLength(1);
+});
+
+it("drops a drill that could not be sent for ten minutes", async () => {
+  const { state, subscribe, subscriptions } = deliveryOf({});
+  await subscribe(null);
+  const drill = (id: string) =>
+    requestDrill(
+      state,
+      renderer,
+      { ...draftOf({ name: FEED, topics: {}, options: {} } as unknown as FeedDefinition), channelId },
+      id,
+      async () => ({ notification: md`Drill ${id}`, title: md`Tide`, tone: "neutral", readings: [] }),
+      now,
+    );
+  discord.trap({
+    method: "POST",
+    path: new RegExp(`${channelId}/messages`),
+    times: 1,
+    error: new DiscordError(403, 50_013, "Missing Permissions"),
+  });
+  await drill("one");
+  await outbox.pickUpDrills();
+  await expect.poll(async () => (await subscriptions.health(channelId)).paused).toBe(true);
+  await state.commit([subscriptions.healthWrite(channelId, {})]);
+  await expect
+    .poll(async () => {
+      now += 11 * 60_000;
+      outbox.wake();
+      return (await state.open(pendingDeliveries).list()).size;
+    })
+    .toBe(0);
+  await drill("two");
+  await outbox.pickUpDrills();
+  await expect.poll(texts).toEqual(["🧪 TEST: Drill two"]);
 });
