@@ -7,7 +7,13 @@ import { timestampSchema } from "../storage/timestamp.js";
 import { ageOf, pastTime } from "../util/clock.js";
 import { inMemory } from "../util/memory.js";
 import { HOUR } from "../util/units.js";
-import { intervalFromReading, intervalOf, type ReportGaps, USUAL_INTERVAL_MS } from "./rhythm.js";
+import {
+  intervalFromReading,
+  intervalOf,
+  MAX_STORED_GAPS,
+  type ReportGaps,
+  USUAL_INTERVAL_MS,
+} from "./rhythm.js";
 
 /** The last reports of a watched validator. */
 const activity = z.object({
@@ -17,9 +23,9 @@ const activity = z.object({
   version: z.string().nullable(),
   readAt: timestampSchema,
   /** Time between successive reports in ms, the newest last. */
-  gaps: z.array(z.number()),
+  gaps: z.array(z.number()).max(MAX_STORED_GAPS),
   /** Like `gaps`, but the bot may have missed another report in between. */
-  roughGaps: z.array(z.number()).exactOptional(),
+  roughGaps: z.array(z.number()).max(MAX_STORED_GAPS).exactOptional(),
 });
 
 /** The network's reporting rhythm and the newest round. */

@@ -11,6 +11,8 @@ export const BEHIND_MS = 20 * MINUTE;
 
 /** Number of recent gaps whose median is the interval, so that a single outage does not change it. */
 export const MAX_GAPS = 5;
+/** Maximum number of gaps in a stored document. One with more does not come from the bot. */
+export const MAX_STORED_GAPS = 100;
 const MIN_GAPS = 3;
 /** Maximum ratio between the longest and the shortest rough gap for them to be used. */
 const AGREEMENT = 1.25;

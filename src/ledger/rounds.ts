@@ -6,7 +6,7 @@ import type { State } from "../storage/state.js";
 import { timestampSchema } from "../storage/timestamp.js";
 import { ageOf, isTimely } from "../util/clock.js";
 import { HOUR, MINUTE } from "../util/units.js";
-import { lateAfter } from "./rhythm.js";
+import { lateAfter, MAX_STORED_GAPS } from "./rhythm.js";
 
 /** The newest round and how it advances. */
 export const rounds = defineCollection({
@@ -17,7 +17,7 @@ export const rounds = defineCollection({
     since: timestampSchema,
     seenAt: timestampSchema,
     /** Times between advances that the bot saw, in ms, the newest last. */
-    gaps: z.array(z.number()),
+    gaps: z.array(z.number()).max(MAX_STORED_GAPS),
     /** True if the bot saw the round begin. If not, it may have begun before `since`. */
     isSeenToBegin: z.boolean(),
     /** True while the rounds stand still. */

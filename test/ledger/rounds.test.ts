@@ -7,6 +7,7 @@ import {
   type Rounds,
   readRounds,
   roundInterval,
+  rounds,
 } from "../../src/ledger/rounds.js";
 import { HOUR, MINUTE, SECOND } from "../../src/util/units.js";
 import { newExplorer, newState, SMALL } from "../harness.js";
@@ -178,6 +179,15 @@ describe("the network", () => {
     expect(isOverdue({ since: NOON, gaps: [] }, NOON + 31 * MINUTE)).toBe(true);
     // The clock was corrected by nine minutes.
     expect(isOverdue({ since: NOON, gaps: [] }, NOON - 9 * MINUTE)).toBe(false);
+  });
+
+  it("is unknown if its document cannot be the bot's", async () => {
+    const state = newState();
+    const gaps = Array.from({ length: 150_000 }, () => MINUTE);
+    const known = afterReading(undefined, 7, true, NOON);
+    await state.commit([state.open(rounds).put("network", { ...known, gaps })]);
+    expect(await readRounds(state, NOON)).toBeUndefined();
+    await state.close();
   });
 
   it("does not stand still because the bot was suspended while the round was read", async () => {

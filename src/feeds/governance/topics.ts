@@ -44,7 +44,7 @@ const beforeOption: FeedOption<readonly number[]> = {
   maxLength: 60,
   byDefault: DEFAULT_BEFORE,
   formerDefault: [DAY, 6 * HOUR],
-  schema: z.array(z.number()),
+  schema: z.array(z.number().positive().max(MAX_BEFORE_MS)).min(1).max(MAX_REMINDERS),
   parse: parseBefore,
   format: formatBefore,
   limit(text) {

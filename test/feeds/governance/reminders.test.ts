@@ -1,7 +1,10 @@
 import { expect, it } from "vitest";
+import { draftOf } from "../../../src/delivery/feed.js";
 import { createDirectory } from "../../../src/directory/directory.js";
 import { createNames } from "../../../src/directory/names.js";
+import { definition } from "../../../src/feeds/governance/definition.js";
 import { createMessages } from "../../../src/feeds/governance/messages.js";
+import { remindersOf } from "../../../src/feeds/governance/topics.js";
 import { toVoteRequest } from "../../../src/feeds/governance/tracking.js";
 import { DAY, HOUR } from "../../../src/util/units.js";
 import { newState } from "../../harness.js";
@@ -29,4 +32,13 @@ it.each([
   const { notification } = messages.reminder({ snapshot, deadline, mark: "m" }, { lines: [] });
   expect(String(notification)).toBe(`⏰ ${left} left to vote: A title (${votes})`);
   await state.close();
+});
+
+it.each([
+  ["too many times", Array.from({ length: 150_000 }, () => HOUR)],
+  ["no time", []],
+  ["a time that nobody can type", [DAY, Number.MAX_SAFE_INTEGER]],
+])("a subscription with %s is reminded at the default times", (_, before) => {
+  const draft = draftOf(definition);
+  expect(remindersOf({ ...draft, before })).toEqual(remindersOf(draft));
 });
