@@ -66,6 +66,7 @@ const NOT_SHOWN: readonly string[] = [
   "<#…> already has … subscriptions to …, which is the maximum ",
   "<#…> requires a tag on each post but has no tags. Add one in",
   "<@&…> isn't mentionable, and you can't ping it either: you d",
+  "I can't ping <@&…> in <#…>. Make it mentionable in the serve",
   "<@&…> isn't mentionable, and you don't have … in …. Pick ano",
   "Can't find a super validator with that name or id. Pick one ",
   "Can't find a validator with that id or name. Pick one of the",

@@ -205,7 +205,7 @@ interface PingCheck {
 }
 
 /**
- * Checks that the bot and a person may ping a role in a server, and the person in each of its pinging channels.
+ * Checks that the bot and a person may ping a role in a server and in each of its pinging channels.
  * @throws {PersonError} that says how to allow it
  */
 export async function checkPingable(
@@ -229,25 +229,39 @@ export async function checkPingable(
   for (const channelId of channelIds) {
     // A channel that the bot cannot see gets no message.
     const place = await visiblePlace(rest, guildId, channelId);
-    const missing = place ? await missingToPing(rest, personId, place) : [];
+    if (!place) continue;
+    if (!(await mayPingAll(rest, botId, place)))
+      throw new PersonError(
+        `I can't ping <@&${roleId}> in <#${channelId}>. Make it mentionable in the server settings → Roles, or give me ${bolded([NAMES.MentionEveryone])} there, then try again.`,
+      );
+    const missing = await missingToPing(rest, personId, place);
     if (missing.length > 0) refuse(`<#${channelId}>`, missing);
   }
 }
 
 /**
- * True if a role may be pinged in a channel on behalf of a person: it is mentionable by everybody, or they may ping it there now.
+ * True if a role may be pinged in a channel on behalf of a person: it is mentionable by everybody, or they and the bot may ping it
+ * there now.
  * @param personId `undefined` if it is not known who wanted it
  */
 export async function isPingable(
   rest: REST,
-  { guildId, channelId }: { readonly guildId: string; readonly channelId: string },
+  {
+    guildId,
+    channelId,
+    botId,
+  }: { readonly guildId: string; readonly channelId: string; readonly botId: string },
   roleId: string,
   personId: string | undefined,
 ): Promise<boolean> {
   try {
     const place = await readPlace(rest, guildId, channelId);
     if (roleOf(place.guild, roleId).mentionable) return true;
-    return personId !== undefined && (await missingToPing(rest, personId, place)).length === 0;
+    return (
+      personId !== undefined &&
+      (await missingToPing(rest, personId, place)).length === 0 &&
+      (await mayPingAll(rest, botId, place))
+    );
   } catch (error) {
     // The role is gone, or the person has left the server or deleted their account.
     if (error instanceof PersonError || isUnknownPerson(error)) return false;

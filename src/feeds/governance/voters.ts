@@ -43,13 +43,13 @@ interface MentionDeps {
 /** Returns the channels without the earlier ones in which the bot can't post, so that no ping is left to one that is gone or closed. */
 async function withoutClosed(
   rest: REST,
+  botId: string,
   all: readonly Subscription[],
   own: string,
 ): Promise<readonly Subscription[]> {
   const at = all.findIndex(({ channelId }) => channelId === own);
   if (at <= 0) return all;
   const earlier = all.slice(0, at);
-  const { id: botId } = (await rest.get(Routes.user())) as APIUser;
   const checks = earlier.map(({ guildId, channelId }) => mayPost(rest, botId, guildId ?? "", channelId));
   const isOpen = await Promise.all(checks);
   return [...earlier.filter((_, index) => isOpen[index]), ...all.slice(at)];
@@ -79,14 +79,20 @@ export async function mentionsFor(
   const subscribed = (await subscriptions.activeIn(guildId, feed)).filter(
     (each) => mayPing(each) && dueTogether.some((other) => isFor(each, other)),
   );
-  const pinging = await withoutClosed(rest, subscribed.length > 0 ? subscribed : [recipient], channelId);
+  const { id: botId } = (await rest.get(Routes.user())) as APIUser;
+  const pinging = await withoutClosed(
+    rest,
+    botId,
+    subscribed.length > 0 ? subscribed : [recipient],
+    channelId,
+  );
   const absent = [...(await state.open(representatives).list()).values()].filter(
     (each) => each.guildId === guildId && missing.voters.some((voter) => isSameVoter(voter, each)),
   );
   /** Returns the first channel in which a role may be pinged. */
   const channelFor = async (roleId: string, setBy: string | undefined): Promise<string | undefined> => {
     for (const each of pinging)
-      if (await isPingable(rest, { guildId, channelId: each.channelId }, roleId, setBy))
+      if (await isPingable(rest, { guildId, channelId: each.channelId, botId }, roleId, setBy))
         return each.channelId;
     return undefined;
   };

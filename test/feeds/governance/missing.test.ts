@@ -235,16 +235,25 @@ describe("missing votes", () => {
     guild.members.set(setter.id, [mayPing.id]);
     const [first] = ledger().superValidators;
     await ask("/voters set", { sv: first?.name ?? "", who: silent.id }, setter);
-    // Since then, the person may no longer ping in the oldest channel.
-    const denied = { id: setter.id, type: 1 as const, allow: "0", deny: String(bits.MentionEveryone) };
-    channel.permission_overwrites.push(denied);
-    const later = await open("Motion with a careful role");
-    harness.pass(7 * HOUR);
-    const pattern = /left to vote: Motion with a careful role/;
-    expect((await until(channel, pattern)).pings).not.toContain("@Silent reviewers");
-    expect((await until(second, pattern)).pings).toEqual(["@Silent reviewers"]);
-    ledger().closeVoteRequest(later, "Rejected");
-    channel.permission_overwrites.splice(channel.permission_overwrites.indexOf(denied), 1);
+    // Since then, the person or the bot may no longer ping in the oldest channel.
+    for (const [id, title] of [
+      [setter.id, "Motion with a careful role"],
+      [world().bot.id, "Motion with a careful bot"],
+    ] as const) {
+      const denied = { id, type: 1 as const, allow: "0", deny: String(bits.MentionEveryone) };
+      channel.permission_overwrites.push(denied);
+      const later = await open(title);
+      harness.pass(7 * HOUR);
+      const pattern = new RegExp(`left to vote: ${title}`);
+      expect((await until(channel, pattern)).content).not.toContain(silent.id);
+      expect((await until(second, pattern)).pings).toEqual(["@Silent reviewers"]);
+      ledger().closeVoteRequest(later, "Rejected");
+      if (id === world().bot.id)
+        expect(textOf(await ask("/voters set", { sv: first?.name ?? "", who: silent.id }, setter))).toContain(
+          `I can't ping <@&${silent.id}> in <#${channel.id}>.`,
+        );
+      channel.permission_overwrites.splice(channel.permission_overwrites.indexOf(denied), 1);
+    }
     await ask("/voters set", { sv: first?.name ?? "", who: people.ana.id });
     await ask("/subscribe remove", { channel: second.id });
   });
