@@ -13,7 +13,13 @@ import { testSubscription } from "../subscribe/actions.js";
 import { settingsInForm } from "../subscribe/form.js";
 import { saved } from "../subscribe/save.js";
 import { subjectsIn, typedNames } from "../subscribe/subjects.js";
-import { headline, managedServer, serverSubscriptions, setupButton } from "../subscribe/subscription.js";
+import {
+  headline,
+  managedServer,
+  type SubscribeServices,
+  serverSubscriptions,
+  setupButton,
+} from "../subscribe/subscription.js";
 import { addForm, channelIn } from "./form.js";
 import { addButton, overview, testAllButton } from "./overview.js";
 
@@ -28,7 +34,11 @@ export const createSetup = (feeds: readonly FeedDefinition[]): ActingCommand<Net
 });
 
 /** Saves the subscriptions that a dialog asks for. Returns the result in lines. @throws {PersonError} */
-async function add(click: Click, feed: FeedDefinition, services: Network): Promise<readonly Markdown[]> {
+async function add(
+  click: Click,
+  feed: FeedDefinition,
+  services: SubscribeServices,
+): Promise<readonly Markdown[]> {
   if (!click.isModalSubmit()) throw new PersonError(OTHER_VERSION);
   const place = await readPlace(services.rest, managedServer(click), channelIn(click));
   const given = settingsInForm(click, feed, draftOf(feed));
@@ -95,7 +105,9 @@ export function createSetupButtons(feeds: readonly FeedDefinition[]): readonly B
         return addForm(feed, click.channelId ?? "", name);
       },
       handle: async ({ feed }, click, services: Network) =>
-        overview(managedServer(click), services, feeds, { news: await add(click, feedOf(feed), services) }),
+        overview(managedServer(click), services, feeds, {
+          news: await add(click, feedOf(feed), { ...services, feeds }),
+        }),
     }),
     handlerOf({
       button: setupButton,
@@ -110,7 +122,9 @@ export function createSetupButtons(feeds: readonly FeedDefinition[]): readonly B
         return addForm(feedOf(feed), click.channelId ?? "");
       },
       handle: async ({ feed }, click, services: Network) =>
-        overview(managedServer(click), services, feeds, { news: await add(click, feedOf(feed), services) }),
+        overview(managedServer(click), services, feeds, {
+          news: await add(click, feedOf(feed), { ...services, feeds }),
+        }),
     }),
     handlerOf({
       button: testAllButton,

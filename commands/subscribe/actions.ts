@@ -51,6 +51,36 @@ function tagWords({ channel }: ChannelPlace, tagId: string | null): Markdown[] {
 }
 
 /**
+ * Ends the pause of a channel that Discord refused, on all networks, and gives each of its subscriptions a tag that the forum
+ * still has: a deleted one would make Discord refuse every post, and pause all of them again.
+ * @returns what has changed for the channel's other subscriptions and for the posts, in lines
+ * @throws {PersonError} if the forum requires a tag and has none
+ */
+export async function reopen(
+  place: ChannelPlace,
+  { subscription, feed }: Pick<OwnedSubscription, "subscription" | "feed">,
+  services: Pick<SubscribeServices, "networks" | "feeds">,
+): Promise<{ readonly wasRefused: boolean; readonly lines: readonly Markdown[] }> {
+  const { channel, guild } = place;
+  const inChannel = await subscriptionsIn(channel.id, guild.id, services);
+  let wasRefused = false;
+  for (const each of inChannel) {
+    const tagId = currentTag(place, each.feed, each.subscription.tagId);
+    if (tagId !== each.subscription.tagId)
+      await each.of.subscriptions.change(each.subscription, (kept) => ({ ...kept, tagId }));
+    if (await endPause(each.of, each.subscription)) wasRefused = true;
+  }
+  const isForAll = wasRefused && inChannel.length > 1;
+  return {
+    wasRefused,
+    lines: present([
+      ...tagWords(place, currentTag(place, feed, subscription.tagId)),
+      isForAll && md`Posting to ${channelMention(channel.id)} works again, also for its other subscriptions.`,
+    ]),
+  };
+}
+
+/**
  * Checks the permissions again, then ends the pause and the snooze of a subscription, and the pause of its channel.
  * @returns if it was paused or snoozed, and what else has changed in lines
  * @throws {PersonError}
@@ -62,29 +92,13 @@ export async function resumeSubscription(
   services: Pick<SubscribeServices, "networks" | "feeds">,
 ): Promise<{ readonly wasPaused: boolean; readonly lines: readonly Markdown[] }> {
   const { subscription, feed } = found;
-  const { channel, guild } = place;
   const network = servedOf(found);
   await check(person, network, place, feed, subscription);
-  // A tag that was deleted meanwhile would make Discord refuse every post, of all subscriptions in the forum.
-  const inChannel = await subscriptionsIn(channel.id, guild.id, services);
-  for (const each of inChannel) {
-    const tagId = currentTag(place, each.feed, each.subscription.tagId);
-    if (tagId !== each.subscription.tagId)
-      await each.of.subscriptions.change(each.subscription, (kept) => ({ ...kept, tagId }));
-  }
-  const wasRefused = await endPause(network, subscription);
+  const { wasRefused, lines } = await reopen(place, found, services);
   const { isPaused = false, snoozedUntil = 0 } = subscription;
   const isSnoozed = snoozedUntil > Date.now();
   if (isPaused || isSnoozed) await setPaused(network, subscription, false);
-  const tagId = currentTag(place, feed, subscription.tagId);
-  const isForAll = wasRefused && inChannel.length > 1;
-  return {
-    wasPaused: wasRefused || isPaused || isSnoozed,
-    lines: present([
-      ...tagWords(place, tagId),
-      isForAll && md`Posting to ${channelMention(channel.id)} works again, also for its other subscriptions.`,
-    ]),
-  };
+  return { wasPaused: wasRefused || isPaused || isSnoozed, lines };
 }
 
 /** Requests a drill. @throws {PersonError} if the person or the bot lacks a permission, or if the channel is paused */

@@ -32,7 +32,7 @@ const placeOf = (interaction: ChatInputCommandInteraction, { rest }: Network): P
 /** Subscribes a channel to a feed, or edits the existing subscription. */
 export async function subscribe(
   interaction: ChatInputCommandInteraction,
-  services: Network,
+  services: SubscribeServices,
   feed: FeedDefinition,
 ): Promise<MessagePayload> {
   const place = await placeOf(interaction, services);
@@ -116,7 +116,15 @@ export async function edit(
   checkOptions(interaction, feed, services.feeds);
   const network = servedOf(chosenOne);
   const named = await namedSubject(interaction, feed.subject, network);
-  return save(interaction, network, place, feed, { given: settingsIn(interaction), named }, subscription);
+  const given = settingsIn(interaction);
+  return save(
+    interaction,
+    { ...network, feeds: services.feeds },
+    place,
+    feed,
+    { given, named },
+    subscription,
+  );
 }
 
 /** Handles `/subscribe remove`. It also works for deleted channels. */

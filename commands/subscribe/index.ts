@@ -167,7 +167,7 @@ export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand
       const name = interaction.options.getSubcommand();
       const feed = feeds.find((each) => each.name === name);
       const action = actions.get(name);
-      if (feed) return subscribe(interaction, services, feed);
+      if (feed) return subscribe(interaction, { ...services, feeds }, feed);
       if (!action) throw new PersonError(OTHER_VERSION);
       return action(interaction, { ...services, feeds }).catch((error: unknown) => {
         if (error instanceof SeveralMatch) return whichSubscription(error.subscriptions, services);

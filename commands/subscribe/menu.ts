@@ -196,7 +196,7 @@ export function createSubscriptionButtons(
         const given = settingsInForm(click, feed, subscription);
         const served = servedOf(found);
         const [named = null] = namesSubjects(click) ? await subjectsIn(click, feed, served) : [];
-        return save(click, served, channel, feed, { given, named }, subscription);
+        return save(click, { ...served, feeds }, channel, feed, { given, named }, subscription);
       },
     }),
     handlerOf({

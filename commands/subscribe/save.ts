@@ -17,8 +17,18 @@ import {
 import { type Markdown, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { present } from "../../src/util/present.js";
+import { reopen } from "./actions.js";
 import { chosenSettings, type GivenSettings } from "./choice.js";
-import { type Actor, check, described, headline, noLongerThere, PAUSED, tagFor } from "./subscription.js";
+import {
+  type Actor,
+  check,
+  described,
+  headline,
+  noLongerThere,
+  PAUSED,
+  type SubscribeServices,
+  tagFor,
+} from "./subscription.js";
 
 /** Maximum number of subscriptions to one feed per channel. */
 const MAX_PER_CHANNEL = 25;
@@ -100,7 +110,7 @@ function isContinued(
 /** Changes the current version of a subscription, or makes one. Used with `untilSaved`. */
 async function attempt(
   person: Actor,
-  services: Network,
+  services: SubscribeServices,
   place: ChannelPlace,
   feed: FeedDefinition,
   { given, named, isNew = false }: Wanted,
@@ -156,11 +166,9 @@ async function attempt(
     throw new PersonError(
       `<#${channel.id}> already has that subscription, with other settings. Edit or remove it instead.`,
     );
-  const { goneSince: __, ...health } = await subscriptions.health(channel.id);
   // The subject can follow from the options, such as a price limit. If it changes, the new subscription replaces the old one.
   await saveSubscription(services, subscription, {
     replaces: { key, version: existing },
-    more: [subscriptions.healthWrite(channel.id, { ...health, paused: false })],
     async checkRoom() {
       const other = existing && subject !== existing.subject && (await subscriptions.get(subscription));
       if (other)
@@ -168,6 +176,7 @@ async function attempt(
       if (!existing) await checkRoom(services, place.guild.id, channel.id, feed);
     },
   });
+  const { lines } = await reopen(place, { subscription, feed }, services);
   const changed = isLike(existing)
     ? md`Nothing changed: it already has these settings`
     : md`Subscription changed`;
@@ -178,6 +187,7 @@ async function attempt(
       ...described(subscription, feed),
       subscription.isPaused && PAUSED,
       existing?.isPaused === true && !subscription.isPaused && md`▶️ It's no longer paused.`,
+      ...lines,
     ]),
     standing: existing && !feed.subject ? [] : await feed.standing(deps, subscription),
   };

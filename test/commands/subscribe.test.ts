@@ -214,6 +214,21 @@ describe("/subscribe", () => {
         ),
       "a post with the tag that is left",
     );
+    await ask("upgrades", { channel: forum.id });
+    const next = { id: "444444444444444444", name: "Next" };
+    forum.available_tags = [next];
+    // Subscribing again helps like resuming: also the other subscription.
+    const again = textOf(await ask("governance", { channel: forum.id }));
+    expect(again).toContain("Posts get the tag **Next**");
+    await ask("test", { channel: forum.id, feed: "upgrades" });
+    await world().until(
+      () =>
+        [...world().channels.values()].some(
+          ({ parent_id, applied_tags }) => parent_id === forum.id && applied_tags?.[0] === next.id,
+        ),
+      "the other subscription's post with the new tag",
+    );
+    await ask("remove", { channel: forum.id, feed: "upgrades" });
     forum.available_tags = [];
     expect((await ask("resume", { channel: forum.id })).content).toContain("requires a tag");
   });

@@ -57,6 +57,29 @@ describe("a bot with two networks", () => {
   const asked = async (place: ReturnType<typeof guest>, command: string, given: Given = {}) =>
     driver().ask(place, command, given);
 
+  it("ends the pause of a channel on all networks", async () => {
+    const channel = channelNamed("both-networks");
+    const place = owner(channel);
+    const health = async () => textOf(await asked(place, "/subscribe list"));
+    for (const network of ["main", "test"]) await asked(place, "/subscribe governance", { network });
+    for (const end of ["/subscribe resume", "/subscribe governance"]) {
+      for (const network of ["main", "test"]) {
+        const error = new DiscordError(403, 50_013, "Missing Permissions");
+        const path = new RegExp(`^/channels/${channel.id}/messages`);
+        harness.discord.trap({ method: "POST", path, times: 1, error });
+        await asked(place, "/subscribe test", { network });
+        await expect
+          .poll(async () => (await health()).split("paused").length - 1)
+          .toBe(network === "main" ? 1 : 2);
+      }
+      const answer = textOf(await asked(place, end, { network: "main" }));
+      expect(answer).toContain(`Posting to <#${channel.id}> works again, also for its other subscriptions.`);
+      expect(await health()).not.toContain("paused");
+    }
+    for (const network of ["main", "test"]) await asked(place, "/subscribe remove", { network });
+    harness.discord.world.refusals.length = 0;
+  });
+
   it("answers each command from the given network, and labels all but the default network", async () => {
     for (const [network, explorer] of [
       ["main", harness.explorer],
