@@ -55,6 +55,7 @@ export interface VoteRequest {
   readonly requester: string | null;
   readonly requesterName: string | null;
   readonly requesterImg: string | null;
+  /** When it was opened, epoch ms. null if unknown. */
   readonly createdAt: number | null;
   /** The quorum date, epoch ms. */
   readonly voteBefore: number | null;
@@ -124,8 +125,12 @@ export function fromExplorer(
     requester: pick("requester"),
     requesterName: pick("requesterName"),
     requesterImg: pick("requesterImg"),
-    // Each vote makes a new contract. If this is the contract's time, the first vote, which comes with the request, is older.
-    createdAt: earliest(pick("createdAt"), ...(votes ?? []).map(({ castAt }) => castAt)),
+    // The first vote comes with the request.
+    createdAt: earliest(
+      row && openedAtIn(row),
+      detail && openedAtIn(detail),
+      ...(votes ?? []).map(({ castAt }) => castAt),
+    ),
     voteBefore: pick("voteBefore"),
     targetEffectiveAt: pick("targetEffectiveAt"),
     yes: pick("yesCount"),

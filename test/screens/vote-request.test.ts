@@ -5,9 +5,10 @@ import { createRenderer } from "../../src/discord/message.js";
 import type { Explorer } from "../../src/explorer/service.js";
 import { toAction } from "../../src/ledger/actions.js";
 import { fromExplorer } from "../../src/ledger/vote-requests.js";
+import { shortVote } from "../../src/screens/vote-parts.js";
 import { voteRequestLines } from "../../src/screens/vote-request.js";
 import { newLinks, newState, quiet } from "../harness.js";
-import { row } from "../spec/vote-requests.js";
+import { NOW, row } from "../spec/vote-requests.js";
 
 const DAY = 86_400_000;
 const names = createNames({
@@ -53,3 +54,12 @@ it.each([
     expect(description).toContain(end);
   },
 );
+
+it.each([
+  ["a first contract", { trackingCid: null }, NOW - 3_600_000, ["⚠️ Short vote: 25 hours"]],
+  ["a contract that a vote has made", { trackingCid: "first" }, null, []],
+])("a vote is short by the opening time of %s", (_, given, createdAt, said) => {
+  const request = fromExplorer(row({ createdAt: NOW - 3_600_000, voteBefore: NOW + DAY, ...given }), null);
+  expect(request.createdAt).toBe(createdAt);
+  expect(shortVote(request).map(String)).toEqual(said);
+});

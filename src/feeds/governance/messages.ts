@@ -1,7 +1,7 @@
 import type { Names } from "../../directory/names.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import { standingOf, type VotePhase } from "../../ledger/vote-phase.js";
-import { identityOf, tallyIn, type VoteRequest } from "../../ledger/vote-requests.js";
+import { identityOf, openedAtIn, tallyIn, type VoteRequest } from "../../ledger/vote-requests.js";
 import {
   castIn,
   isCounted,
@@ -218,7 +218,7 @@ export function createMessages(names: Names, now: () => number) {
   const lastingFacts = (row: VoteRequestListItem): readonly Markdown[] => {
     if (isOver(row, now())) return [statusText(row.status)];
     const { next } = standingOf({ ...row, ...tallyIn(row) }, neededFor(tallyIn(row), undefined), now());
-    return present([next && dateWords(next), ...shortVote(row)]);
+    return present([next && dateWords(next), ...shortVote({ ...row, createdAt: openedAtIn(row) })]);
   };
 
   return {
