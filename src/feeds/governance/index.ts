@@ -2,6 +2,7 @@ import { createCalendar } from "../../delivery/calendar.js";
 import type { Feed } from "../../delivery/feed.js";
 import type { FeedModule } from "../../delivery/module.js";
 import { proposalEntry } from "../../directory/fill.js";
+import { standingOf } from "../../ledger/vote-phase.js";
 import { countSuperValidators } from "../../ledger/vote-requests.js";
 import type { View } from "../../screens/view.js";
 import { ageOf } from "../../util/clock.js";
@@ -103,7 +104,11 @@ export const governance: FeedModule = {
         }
         // It was queued while the channel refused messages, or Discord did not answer.
         const isLate = snapshot.isOver && LIVE.has(event.kind);
-        if (isLate) return undefined;
+        // After an outage, only the times of the votes tell that too few were cast by the quorum date.
+        const isLost =
+          event.kind === "decided" &&
+          standingOf(snapshot.request, snapshot.needed, now()).phase === "expired";
+        if (isLate || isLost) return undefined;
         if (event.kind === "opened")
           return { ...shown(messages.announcement(snapshot, mark)), isOver: snapshot.isOver };
         if (event.kind === "missed") return shown(messages.missed(snapshot, mark));

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { Names } from "../../directory/names.js";
 import { toTitle } from "../../ledger/actions.js";
 import { standingOf, type VotePhase } from "../../ledger/vote-phase.js";
-import { outcomeKnown } from "../../ledger/vote-rules.js";
+import type { VoteRequest } from "../../ledger/vote-requests.js";
+import { castIn, outcomeKnown, statusGroup } from "../../ledger/vote-rules.js";
 import type { View } from "../../screens/view.js";
 import { overdueWords, statusTone, tallyLines, tallySuffix } from "../../screens/vote-parts.js";
 import {
@@ -85,6 +86,21 @@ function changesOf(from: Terms, to: Terms): TermsChange[] {
   return changes;
 }
 
+/** Says why a request expired although enough have voted. */
+function tooFewInTime(
+  status: string | null,
+  request: VoteRequest,
+  needed: number | undefined,
+): Markdown | undefined {
+  const { voteBefore, targetEffectiveAt } = request;
+  const isLate =
+    statusGroup(status) === "expired" &&
+    voteBefore !== null &&
+    targetEffectiveAt !== null &&
+    castIn(request) >= (needed ?? Infinity);
+  return isLate ? md`Too few had voted by the quorum date, ${timestamp(voteBefore, "f")}.` : undefined;
+}
+
 /** Creates messages about an announced request. One link in each contains its mark. */
 export function createNews(names: Names, now: () => number) {
   const viewOf = (
@@ -164,7 +180,7 @@ export function createNews(names: Names, now: () => number) {
         return {
           notification: event.correctedAt !== undefined ? md`✏️ Corrected outcome: ${ending}` : ending,
           tone: ended.known ? statusTone(event.status) : "warning",
-          body: [...endingNote(ended), ...tally],
+          body: present([...endingNote(ended), tooFewInTime(event.status, request, needed), ...tally]),
         };
       }
     }

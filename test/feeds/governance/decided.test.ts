@@ -62,6 +62,23 @@ describe("a vote request with enough votes for a decision", () => {
     expect(about(/(No longer e|E)nough yes votes: /)).toHaveLength(3);
   });
 
+  it("is not called decided after an outage if too few had voted by the quorum date", async () => {
+    const request = open("Outage motion");
+    await until(/New vote request.*Outage motion/);
+    vote(request, true, 7);
+    await polls(2);
+    await harness.bot().stop();
+    await harness.pass(DAY + 2 * HOUR);
+    vote(request, true, 2);
+    await harness.start();
+    await polls(3);
+    expect(about(/Enough yes votes: Outage motion/)).toEqual([]);
+    harness.explorer.ledger.closeVoteRequest(request, "Expired");
+    expect(textOf(await until(/Expired: Outage motion/))).toMatch(
+      /Too few had voted by the quorum date, <t:\d+:f>\./,
+    );
+  });
+
   it("announces enough no votes as a rejection", async () => {
     const request = open("Refused motion");
     await until(/New vote request.*Refused motion/);
