@@ -53,6 +53,10 @@ export function isSameVoter(a: Pick<Voter, "aliases">, b: Pick<Voter, "aliases">
   return a.aliases.some((alias) => b.aliases.includes(alias));
 }
 
+/** True if a super validator is called by this party or name. */
+export const isCalled = ({ name, aliases }: Voter, called: string): boolean =>
+  name === called || aliases.includes(called);
+
 /** Returns the parties that use each name. */
 function ownersOf(votes: readonly Vote[]): ReadonlyMap<string, ReadonlySet<string>> {
   const owners = new Map<string, Set<string>>();

@@ -3,36 +3,30 @@ import { progress } from "../../delivery/collections.js";
 import { type FeedDefinition, hasTopic, type WatchChoice } from "../../delivery/feed.js";
 import { FIRST_FEED } from "../../delivery/version-1.js";
 import { ExplorerError, ifAnswered } from "../../explorer/errors.js";
-import { readPages } from "../../explorer/paging.js";
-import { OUTCOME_UNKNOWN, PHASE_WORDS, standingOf } from "../../ledger/vote-phase.js";
+import { OUTCOME_UNKNOWN, PHASE_WORDS } from "../../ledger/vote-phase.js";
 import {
   countSuperValidators,
   findVoteRequest,
   fromExplorer,
   identityOf,
-  tallyIn,
   type VoteRequest,
 } from "../../ledger/vote-requests.js";
 import { isOpen, isOver, neededFor, outcomeKnown, votableUntil } from "../../ledger/vote-rules.js";
 import { voterIn, voterSubject } from "../../ledger/votes.js";
-import { standingNote, statusText } from "../../screens/vote-parts.js";
-import { dateWords, untilWords } from "../../screens/vote-times.js";
+import { statusText } from "../../screens/vote-parts.js";
+import { dateWords } from "../../screens/vote-times.js";
 import { channelMention, countedWords, join, type Markdown, md, timestamp } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
 import { PersonError } from "../../util/person-error.js";
-import { present } from "../../util/present.js";
 import { DAY } from "../../util/units.js";
 import { calendarEvents, representatives, trackedVoteRequests } from "./collections.js";
 import { createMessages } from "./messages.js";
 import { notVotedYet } from "./reminding.js";
-import { missingIn, options, remindersOf, topics } from "./topics.js";
+import { standingFor } from "./standing.js";
+import { missingIn, options, topics } from "./topics.js";
 import { neededForTracked, requestKey, toVoteRequest, trackedStanding } from "./tracking.js";
 import { PROGRESS } from "./watch.js";
 
-/** Maximum number of open requests shown to a new subscriber. */
-const MAX_SHOWN = 10;
-/** Maximum number of pages to read for it. The poll has usually read them. */
-const MAX_PAGES = 10;
 /** Timeout for loading the names of these requests, in ms. Without a name, their kind is shown. */
 const NAMES_MS = 1_000;
 
@@ -186,53 +180,7 @@ export const definition: FeedDefinition = {
         );
   },
 
-  async standing({ explorer, names, now }, subscription) {
-    const { subject } = subscription;
-    if (voterIn(subject) !== undefined)
-      return [md`You'll only get them for vote requests that it hasn't voted on.`];
-    if (subject !== null) {
-      const foundRequest = (await ifAnswered(findVoteRequest(explorer, subject)))?.data;
-      if (!foundRequest) return [];
-      const request = { ...foundRequest, ...names.seenOf(subject) };
-      const standing = standingOf(request, neededFor(request, await countSuperValidators(explorer)), now);
-      if (standing.next) return [md`It's open: ${dateWords(standing.next)}.`];
-      const notes = standingNote(request, standing);
-      return notes.length > 0 ? notes : [md`It has no upcoming deadline.`];
-    }
-    const listing = readPages(
-      "voteRequests",
-      (page) => explorer.voteRequests(page),
-      () => false,
-      MAX_PAGES,
-    );
-    const rows = (await ifAnswered(listing))?.data;
-    if (!rows) return [md`I can't read the explorer right now, so I can't list what's open.`];
-    const superValidators = await countSuperValidators(explorer);
-    const openRequests = rows
-      .filter((row) => isOpen(row, now))
-      .map((row) => {
-        const request = { ...row, ...tallyIn(row), ...names.seenOf(identityOf(row)) };
-        const neededVotes = neededFor(request, superValidators);
-        return { row, request, needed: neededVotes, at: standingOf(request, neededVotes, now).next?.at };
-      })
-      .sort((a, b) => (a.at ?? Number.MAX_SAFE_INTEGER) - (b.at ?? Number.MAX_SAFE_INTEGER));
-    const shownRequests = openRequests.slice(0, MAX_SHOWN);
-    await names.read(
-      shownRequests.map(({ row }) => row),
-      NAMES_MS,
-    );
-    if (openRequests.length === 0) return [md`Nothing is open at the moment.`];
-    const soonestMs = Math.max(...remindersOf(subscription));
-    return present([
-      md`Already open (I won't announce these again):`,
-      ...shownRequests.map(({ row, request, needed, at }) => {
-        // The first reminder is already due.
-        const lineSign = at !== undefined && at - now <= soonestMs ? "⏰" : "•";
-        return md`${lineSign} ${cut(names.voteRequest({ ...row, identity: identityOf(row) }), 120)}, ${untilWords(request, needed, now)}`;
-      }),
-      openRequests.length > MAX_SHOWN && md`…and ${openRequests.length - MAX_SHOWN} more`,
-    ]);
-  },
+  standing: standingFor,
 
   async nowOf({ state }, subscription) {
     const { subject, guildId } = subscription;

@@ -5,7 +5,7 @@ import type { Subscriptions } from "../../delivery/subscriptions.js";
 import type { Names } from "../../directory/names.js";
 import { standingOf } from "../../ledger/vote-phase.js";
 import type { VoteRequest } from "../../ledger/vote-requests.js";
-import { type MissingVotes, type Voter, voterIn } from "../../ledger/votes.js";
+import { isCalled, type MissingVotes, type Voter, voterIn } from "../../ledger/votes.js";
 import type { View } from "../../screens/view.js";
 import { missingLine } from "../../screens/vote-parts.js";
 import type { State } from "../../storage/state.js";
@@ -45,8 +45,7 @@ interface RemindingDeps {
 
 /** Creates the content of reminders, depending on who receives them. */
 export function createReminding({ state, subscriptions, rest, messages, names, now }: RemindingDeps) {
-  const isIn = (voters: readonly Voter[], voter: string) =>
-    voters.some(({ name, aliases }) => name === voter || aliases.includes(voter));
+  const isIn = (voters: readonly Voter[], voter: string) => voters.some((each) => isCalled(each, voter));
 
   /**
    * Returns the missing votes for a person who watches only super validators. `undefined` if no vote of theirs

@@ -376,7 +376,10 @@ describe("missing votes", () => {
     const [, other] = missingFrom(request);
     if (!voter?.name || !other?.name) throw new Error("Nobody");
     const { ana, ben } = harness.discord.people;
-    expect(textOf(await ask("/watch voter", { sv: voter.name }, ana))).toContain(`voter: ${voter.name}`);
+    const watching = textOf(await ask("/watch voter", { sv: voter.name }, ana));
+    expect(watching).toContain(`voter: ${voter.name}`);
+    expect(watching).toMatch(/Not voted yet:..• Private motion, quorum by/);
+    expect(watching).not.toContain("reminder times before");
     await ask("/watch voter", { sv: other.name }, ben);
     const ordinary = ledger().validators.findLast(({ isSv }) => !isSv)?.party.id ?? "";
     expect(textOf(await ask("/watch voter", { sv: ordinary }, ben))).toContain("isn't a super validator");
@@ -389,11 +392,24 @@ describe("missing votes", () => {
     expect(textOf(told)).toContain(`left: ${voter.name} hasn't voted on Private motion`);
     await until(channel, /left to vote: Private motion/);
     await polls();
-    expect(about(direct(ben), /Private motion/)).toEqual([]);
+    expect(about(direct(ben), /⏰ .*Private motion/)).toEqual([]);
     harness.pass(6 * MINUTE);
     ledger().castVote(request, true, voter);
     await world().until(() => told.content.includes("✅ Voted on Private motion"), "the edit");
     expect(textOf(await ask("/watch list", {}, ana))).toContain(`voter: ${voter.name}`);
+
+    // Somebody who starts later than the last reminder learns that none will come.
+    await harness.pass(18 * HOUR);
+    const late = world().addUser("Latecomer");
+    harness.discord.guild.members.set(late.id, []);
+    const [last] = missingFrom(request);
+    const uncast = textOf(await ask("/watch voter", { sv: last?.name ?? "" }, late));
+    expect(uncast).toMatch(/⏰ .*Private motion, quorum by/);
+    expect(uncast).toContain("The reminder times before this date have passed");
+    const settled = textOf(await ask("/watch voter", { sv: voter.name }, late));
+    expect(settled).toContain("It has voted on everything that's open.");
+    const one = textOf(await ask("/watch proposal", { proposal: request.trackingCid ?? "" }, late));
+    expect(one).toContain("Its reminder times before this date have passed");
   });
 
   it("have no mapping left after /watch forget and /voters remove", async () => {
