@@ -22,7 +22,15 @@ import { namesAndMore } from "../../text/plain.js";
 import { ageOf, pastTime } from "../../util/clock.js";
 import { PersonError } from "../../util/person-error.js";
 import { DAY, MINUTE } from "../../util/units.js";
-import { alertId, alerts, responses, VALIDATOR_FEED, validatorWatches, watchId } from "./collections.js";
+import {
+  alertId,
+  alerts,
+  responses,
+  VALIDATOR_FEED,
+  type ValidatorWatch,
+  validatorWatches,
+  watchId,
+} from "./collections.js";
 import {
   beginningOf,
   begins,
@@ -109,6 +117,13 @@ const UNREAD_MS = 30 * MINUTE;
 
 const unreadWords = (readAt: number): Markdown => md`⚪ not checked since ${timestamp(readAt)}`;
 
+/**
+ * True if a watched validator was alerted and has not reported since. While its subscription is paused, the alert stays, and others
+ * may read its reports.
+ */
+const isSilent = (watch: ValidatorWatch | undefined, activity: Activity | undefined): boolean =>
+  watch?.alert !== undefined && (activity?.seenAt ?? 0) <= watch.alert;
+
 /** True if a validator has missed two reports. */
 const isOverdue = (activity: Activity, rhythm: NetworkRhythm | undefined): boolean =>
   judgeReports(activity.seenAt, intervalFor(activity, rhythm).ms, activity.readAt).standing === "silent";
@@ -124,8 +139,8 @@ async function groupNow(
     state.open(validatorWatches).list(),
     state.open(activities).list(),
   ]);
-  const silentCount = members.filter(
-    (party) => watches.get(watchId(channelId, party))?.alert !== undefined,
+  const silentCount = members.filter((party) =>
+    isSilent(watches.get(watchId(channelId, party)), known.get(party)),
   ).length;
   const uncheckedCount = members.filter((party) => !known.has(party)).length;
   if (uncheckedCount === members.length) return md`not checked yet`;
@@ -135,7 +150,7 @@ async function groupNow(
     return activity !== undefined && isOverdue(activity, rhythm);
   }).length;
   const readAt = Math.max(...members.map((party) => known.get(party)?.readAt ?? 0));
-  if (silentCount === 0 && ageOf(readAt, Date.now()) > UNREAD_MS) return unreadWords(readAt);
+  if (ageOf(readAt, Date.now()) > UNREAD_MS) return unreadWords(readAt);
   const all = countedWords(members.length, "validator");
   const calm =
     overdueCount === 0
@@ -218,13 +233,13 @@ const definition: FeedDefinition = {
     const { state } = sources;
     const watch = await state.open(validatorWatches).get(watchId(channelId, subject));
     if (watch?.goneAt !== undefined) return md`⚪ no longer listed since ${timestamp(watch.goneAt)}`;
-    if (watch?.alert !== undefined) return md`🔴 silent, last report ${timestamp(watch.alert)}`;
     const activity = await state.open(activities).get(subject);
+    if (activity && ageOf(activity.readAt, Date.now()) > UNREAD_MS) return unreadWords(activity.readAt);
+    if (isSilent(watch, activity)) return md`🔴 silent, last report ${timestamp(watch?.alert ?? null)}`;
     if (!activity) return md`not checked yet`;
     const rhythm = await readNetworkRhythm(state);
     const interval = intervalFor(activity, rhythm);
     const { seenAt, readAt } = activity;
-    if (ageOf(readAt, Date.now()) > UNREAD_MS) return unreadWords(readAt);
     const own = judgeReports(seenAt, interval.ms, readAt, chosenAfter(subscription));
     const words = md`last report ${timestamp(seenAt)}; ${rhythmWords(interval)}`;
     if (!isOverdue(activity, rhythm)) return md`🟢 ${words}`;

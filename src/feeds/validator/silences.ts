@@ -245,10 +245,16 @@ export async function dropUnwatchedMembers(poll: Poll): Promise<void> {
   }
 }
 
-/** Returns news about a group with the members that are still silent. `undefined` if all are back. */
+/** Returns news about a group with the members that are still silent. `undefined` if all are back, or the rest is paused. */
 function withMembers(poll: Poll, event: Extract<ValidatorEvent, { kind: "worse" | "again" }>) {
-  const group = alertIn(poll, alertId(event.channelId, manySubject(event.since)));
-  const silentMembers = group?.kind === "many" ? group.members.filter(({ backAt }) => !backAt) : [];
+  const { channelId } = event;
+  const group = alertIn(poll, alertId(channelId, manySubject(event.since)));
+  // While a subscription is paused, nothing is read for it.
+  const isLive = (validator: string) => poll.loaded.watched.get(watchId(channelId, validator))?.isLive;
+  const silentMembers =
+    group?.kind === "many"
+      ? group.members.filter(({ validator, backAt }) => !backAt && isLive(validator))
+      : [];
   if (silentMembers.length === 0) return undefined;
   const { isOfAll } = group?.kind === "many" ? group : {};
   return { ...event, members: silentMembers.map(({ validator }) => validator), isOfAll };

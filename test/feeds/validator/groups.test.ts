@@ -6,7 +6,7 @@ import { subscriptionId } from "../../../src/delivery/collections.js";
 import { draftOf } from "../../../src/delivery/feed.js";
 import { createDirectory, SUPER_VALIDATORS } from "../../../src/directory/directory.js";
 import { covers, groupOf, membersOf, ownOf } from "../../../src/directory/groups.js";
-import { validatorWatches } from "../../../src/feeds/validator/collections.js";
+import { validatorWatches, watchId } from "../../../src/feeds/validator/collections.js";
 import { validator } from "../../../src/feeds/validator/index.js";
 import { load } from "../../../src/feeds/validator/memory.js";
 import { activities } from "../../../src/ledger/network-rhythm.js";
@@ -89,6 +89,15 @@ it("a list shows who has not reported although no alert is open, as while alerts
   expect(await nowOf(groupOf([fox, owl]))).toBe(
     "🟡 no recent report from 1 of 2 validators, not alerted yet",
   );
+  // Their alerts are older than the last reports, as while the subscription is paused.
+  for (const party of [fox, owl])
+    await state.commit([state.open(validatorWatches).put(watchId("1", party), { alert: now - 27 * HOUR })]);
+  expect(await nowOf(fox)).toMatch(/^🟡 last report/);
+  expect(await nowOf(groupOf([fox, owl]))).toContain("🟡 no recent report from 1 of 2");
+  for (const party of [fox, owl])
+    await state.commit([state.open(activities).put(party, { ...seen(30 * MINUTE), readAt: now - HOUR })]);
+  for (const subject of [fox, groupOf([fox, owl])])
+    expect(await nowOf(subject)).toMatch(/^⚪ not checked since/);
   await state.close();
 });
 

@@ -65,6 +65,24 @@ it.concurrent("a group that is still silent is told without the members that rep
   expect(worse?.members).toHaveLength(2);
 });
 
+it.concurrent("a group that is still silent is told without the members that are paused", async () => {
+  const watched = [3, 4, 5];
+  const pausedAt = DEATH + 4 * HOUR;
+  const told = await play(
+    {
+      validators: 30,
+      watched,
+      isPaused: (number, now) => number === 5 && now >= pausedAt,
+      lastReport: (number, now) =>
+        hourly(number, number > 20 || (number === 5 && now >= pausedAt) ? now : Math.min(now, DEATH)),
+    },
+    9 * HOUR,
+  );
+  const [worse] = told.flatMap((each) => (each.kind === "worse" ? [each] : []));
+  expect(told.map(({ kind }) => kind)).toContain("many");
+  expect(worse?.members).toHaveLength(2);
+});
+
 it.concurrent("a team is told of a validator that joins a group later, and a team that was told before is not", async () => {
   const lastOf = (number: number) => hourly(number, DEATH);
   const watched = [3, 4, 5].toSorted((a, b) => lastOf(a) - lastOf(b));

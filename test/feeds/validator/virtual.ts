@@ -1,4 +1,5 @@
 import { Refused, type SandboxExplorer, startSandboxExplorer } from "../../../sandbox/explorer/server.js";
+import type { Subscription } from "../../../src/delivery/collections.js";
 import { draftOf } from "../../../src/delivery/feed.js";
 import { createJanitor } from "../../../src/delivery/janitor.js";
 import { ExplorerError } from "../../../src/explorer/errors.js";
@@ -29,6 +30,8 @@ export interface Scenario {
   readonly isUnknown?: (number: number) => boolean;
   /** True if the explorer neither knows nor lists a validator. */
   readonly isUnlisted?: (number: number, now: number) => boolean;
+  /** True if the subscription to a validator is paused. */
+  readonly isPaused?: (number: number, now: number) => boolean;
   /** Roles that alerts ping, by the number of the validator. */
   readonly roles?: Readonly<Record<number, string>>;
 }
@@ -66,7 +69,11 @@ export async function play(scenario: Scenario, forMs: number): Promise<(Validato
     guildId: "2",
     roleId: scenario.roles?.[number] ?? null,
   }));
-  const subscribers = { subscriptions: async () => subscriptions, isHeard: async () => true };
+  const subscribers = {
+    subscriptions: async () => subscriptions,
+    isHeard: async ({ subject }: Pick<Subscription, "subject">) =>
+      scenario.isPaused?.(parties.indexOf(subject ?? ""), now) !== true,
+  };
   const janitor = createJanitor(state, { all: async () => subscriptions }, validator.collections);
   const poll = createValidatorWatch({
     explorer,
