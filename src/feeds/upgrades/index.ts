@@ -4,9 +4,11 @@ import type { AnswerDeps, Feed, FeedDefinition } from "../../delivery/feed.js";
 import type { FeedDeps, FeedModule } from "../../delivery/module.js";
 import { FIRST_FEED } from "../../delivery/version-1.js";
 import { partiesIn } from "../../directory/groups.js";
+import { activities } from "../../ledger/network-rhythm.js";
 import { standstillView } from "../../screens/standstill.js";
 import { headlineOf, type View } from "../../screens/view.js";
 import { type Markdown, md, timestampWithAge } from "../../text/markdown.js";
+import { ageOf } from "../../util/clock.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import { calendarServers } from "../governance/calendar.js";
 import { VALIDATOR_FEED, validatorWatches, watchId } from "../validator/collections.js";
@@ -100,6 +102,9 @@ const definition: FeedDefinition = {
   },
 };
 
+/** Age of a validator's last reading after which its feed may not know about a standstill, in ms. */
+const UNREAD_MS = 30 * MINUTE;
+
 /** Shown for an upgrade or a standstill that is no longer stored. */
 const OVER: View = { notification: md`⚪ This is over`, tone: "neutral", readings: [] };
 
@@ -117,19 +122,26 @@ function createFeed(deps: FeedDeps): Feed<UpgradeEvent> {
     return each && { revision: each.revision, endedAt: each.endedAt ?? null };
   };
 
-  /** True if the feed of validators tells a channel about standstills: it watches one that the explorer lists. */
-  const isToldByValidators = async (channelId: string): Promise<boolean> => {
-    for (const party of partiesIn(await subscriptions.activeIn(channelId, VALIDATOR_FEED), deps.directory)) {
+  /**
+   * True if the feed of validators tells a channel about standstills, and pings everybody whom this feed would: it watches one that
+   * the explorer lists, and whose reports can be read.
+   */
+  const isToldByValidators = async (recipients: readonly Subscription[]): Promise<boolean> => {
+    const [{ channelId } = { channelId: "" }] = recipients;
+    const others = await subscriptions.activeIn(channelId, VALIDATOR_FEED);
+    const pinged = new Set(others.map(({ roleId }) => roleId));
+    if (recipients.some(({ roleId }) => roleId !== null && !pinged.has(roleId))) return false;
+    for (const party of partiesIn(others, deps.directory)) {
       const watch = await state.open(validatorWatches).get(watchId(channelId, party));
-      if (watch?.goneAt === undefined) return true;
+      const activity = await state.open(activities).get(party);
+      if (watch?.goneAt === undefined && ageOf(activity?.readAt ?? 0, now()) < UNREAD_MS) return true;
     }
     return false;
   };
 
   /** True if the news has been overtaken by a later decision, or is told by another subscription of the channel. */
-  const isOvertaken = async (event: UpgradeEvent, [subscription]: readonly Subscription[]) => {
-    if (event.kind === "still" || event.kind === "moving")
-      return subscription !== undefined && isToldByValidators(subscription.channelId);
+  const isOvertaken = async (event: UpgradeEvent, recipients: readonly Subscription[]) => {
+    if (event.kind === "still" || event.kind === "moving") return isToldByValidators(recipients);
     const upgrade = await knownUpgrades.get(event.subject);
     if (!upgrade) return true;
     const isSame = upgrade.upgradeAt === event.upgradeAt && upgrade.freezeAt === event.freezeAt;

@@ -188,6 +188,13 @@ describe("upgrades of the network", () => {
 
   it("are followed by news of a standstill, told once in each channel, and of its end", async () => {
     await ask("/subscribe upgrades", { channel: both.id });
+    // A role that the feed of validators does not ping.
+    const { world, guild } = harness.discord;
+    const role = world.addRole(guild, "Standby", 0n, { mentionable: true });
+    const standby = world.addChannel({ type: 0, guild_id: guild.id, name: "standby" });
+    await ask("/subscribe upgrades", { channel: standby.id, role: role.id });
+    const [watched] = harness.explorer.ledger.validators;
+    await ask("/subscribe validator", { channel: standby.id, validator: watched?.party.id ?? "" });
     await pass(15 * MINUTE);
     // The rounds stood still around the upgrade, too.
     await polled(4);
@@ -204,6 +211,11 @@ describe("upgrades of the network", () => {
     // Longer than three rounds, however long the bot believes that a round takes.
     await pass(2 * HOUR);
     await untilOneMore(still, before.still);
+    await world.until(
+      () =>
+        world.read(standby).some(({ pings, content }) => still.test(content) && pings.includes("@Standby")),
+      "a ping of the role",
+    );
     harness.explorer.ledger.rounds = true;
     await pass(15 * MINUTE, 5 * MINUTE);
     await untilOneMore(moving, before.moving);
@@ -217,8 +229,10 @@ describe("upgrades of the network", () => {
   });
 
   it("are forgotten without subscribers", async () => {
-    for (const where of [channel, both])
-      await ask("/subscribe remove", { channel: where.id, feed: "upgrades" });
+    const standby = [...harness.discord.world.channels.values()].find(({ name }) => name === "standby");
+    for (const where of [channel, both, standby])
+      await ask("/subscribe remove", { channel: where?.id ?? "", feed: "upgrades" });
+    await ask("/subscribe remove", { channel: standby?.id ?? "" });
     const { driver, people, channels } = harness.discord;
     const here = { user: people.owner, channel: channels.general };
     const choices = async () =>
