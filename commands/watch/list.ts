@@ -57,7 +57,7 @@ async function linesOf(each: Watch, services: Network, shownBy: Network): Promis
 }
 
 const changes = (
-  { feed, subscription: { subject, isPaused }, network, of }: Watch,
+  { feed, subscription: { subject, isPaused, snoozedUntil = 0 }, network, of }: Watch,
   isRefused: boolean,
 ): Link[] => {
   const id = subject ?? "";
@@ -68,9 +68,11 @@ const changes = (
     isPaused || isRefused
       ? { label: "Resume", emoji: "▶️", to: addressTo("resume") }
       : { label: "Pause", emoji: "⏸️", to: addressTo("pause") };
+  const isSnoozed = !isPaused && snoozedUntil > Date.now();
   return present([
     // A watch on a network that is no longer served can only be removed.
     network && pause,
+    network && isSnoozed && !isRefused && { label: "End snooze", emoji: "▶️", to: addressTo("resume") },
     { label: "Remove", emoji: "🗑️", to: addressTo("remove") },
     { label: "All my watches", emoji: "📋", to: buttonAddress(watchesButton, {}) },
   ]);
@@ -117,7 +119,7 @@ export async function watchList(
     ]),
     menus: [
       {
-        placeholder: "Pause, change or remove…",
+        placeholder: "Pause or remove…",
         choices: await Promise.all(
           listedWatches.map(async (each) => ({
             label: await titleIn(each, services, shownBy),

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { type Subscription, watchers } from "../../src/delivery/collections.js";
 import {
   defaultsOf,
@@ -183,8 +184,10 @@ export async function startWatch(
       throw error;
     },
   );
+  const isSame = isDeepStrictEqual({ ...existing, savedAt: 0 }, { ...subscription, savedAt: 0 });
+  const changed = isSame ? md`Nothing changed: you already watch this` : md`Watch changed`;
   return renderer.message({
-    title: existing ? md`Watch changed` : md`Watching`,
+    title: existing ? changed : md`Watching`,
     tone: "good",
     body: [
       ...messageLines,

@@ -77,7 +77,12 @@ describe("/watch", () => {
     const place = { user: people().ana, channel: world().directChannel(people().ana) };
     const snoozed = await harness.discord.driver.choose(place, alert, "8 hours");
     expect(textOf(snoozed)).toMatch(/Snoozed.*no more alerts until/);
-    expect(textOf(await ask("/watch list"))).toMatch(/💤 snoozed.*last alert/);
+    const list = await ask("/watch list");
+    expect(textOf(list)).toMatch(/💤 snoozed.*last alert/);
+    const here = { user: people().ana, channel: harness.discord.channels.general };
+    const watch = await harness.discord.driver.choose(here, list, "above");
+    const ended = await harness.discord.driver.click(here, watch, "End snooze");
+    expect(textOf(ended)).not.toContain("💤");
     expect((await ask("/watch price", { when: "above", value: "soon" })).content).toContain("`0.16`");
   });
 
@@ -218,6 +223,9 @@ describe("/watch", () => {
     harness.discord.guild.members.set(here.id, []);
     const of = { validator: watched()?.party.id ?? "" };
     await ask("/watch validator", of, here);
+    expect(textOf(await ask("/watch validator", of, here))).toContain(
+      "Nothing changed: you already watch this",
+    );
     const answers = await Promise.all([
       ask("/watch validator", { ...of, after: "5h" }, here),
       ask("/watch validator", { ...of, version: false }, here),

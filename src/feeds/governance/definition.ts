@@ -190,7 +190,8 @@ export const definition: FeedDefinition = {
       const refusal = mayHaveEvents
         ? await calendarRefusal(state, calendarEvents, guildId, Date.now())
         : undefined;
-      return refusal && md`⚠️ ${REFUSAL_WORDS[refusal]}`;
+      if (refusal) return md`⚠️ ${REFUSAL_WORDS[refusal]}`;
+      return subscription.isPaused && mayHaveEvents ? md`server events are still made` : undefined;
     }
     const knownRequest = await state.open(trackedVoteRequests).get(requestKey(subject));
     if (!knownRequest) return md`not checked yet`;
