@@ -1,3 +1,4 @@
+import { userMention } from "@discordjs/formatters";
 import * as z from "zod";
 import { type DocumentOf, defineCollection, type Owner, type StoredFields } from "../storage/collection.js";
 import { timestampSchema } from "../storage/timestamp.js";
@@ -190,20 +191,47 @@ export const requestedDrills = defineCollection({
   owners: [ofSubscription],
 });
 
+/** Returns a message's document without a person's mention. Empty pings mean that an edit writes none. */
+const withoutPing = <Document extends { readonly pings?: string }>(
+  userId: string,
+  document: Document,
+): Document => ({
+  ...document,
+  pings: (document.pings ?? "").replace(userMention(userId), "").replace(/ {2,}/g, " ").trim(),
+});
+
 /** Delivered messages that may be edited, or that later messages refer to. */
 export const announcements = defineCollection({
   name: "announced",
   schema: announcedSchema,
   lifetime: "30 days after its subject has ended, or until the channel's subscription is removed",
   upgrade: withPlace,
-  owners: [{ kind: "subscription", patternOf: (_, { channelId, feed }) => ({ channelId, feed }) }],
+  owners: [
+    { kind: "subscription", patternOf: (_, { channelId, feed }) => ({ channelId, feed }) },
+    {
+      kind: "person",
+      mentions: (userId, _, { pings = "" }) => pings.includes(userMention(userId)),
+      without: withoutPing,
+    },
+  ],
 });
 
 /** Open messages of subscriptions that were removed. They are closed with a last edit. */
 export const farewells = defineCollection({
   name: "farewells",
-  schema: announcedSchema,
+  schema: announcedSchema.extend({
+    /** The person whose private message it is. */
+    userId: z.string().exactOptional(),
+  }),
   lifetime: "until its last edit, usually a second later",
+  owners: [
+    {
+      kind: "person",
+      mentions: (userId, _, { pings = "", userId: owner }) =>
+        owner === userId || pings.includes(userMention(userId)),
+      without: (userId, document) => (document.userId === userId ? undefined : withoutPing(userId, document)),
+    },
+  ],
 });
 
 /** People with watches, by user id. */

@@ -42,6 +42,8 @@ function ownedBy<Kind extends Owner["kind"]>(definitions: readonly CollectionDef
 
 /** The channels of removed subscriptions, and what of theirs is removed. */
 interface Removal {
+  /** The owner of a private channel. */
+  readonly userId?: string | null | undefined;
   readonly channelIds: readonly string[];
   readonly isRemoved: (pattern: SubscriptionPattern) => boolean;
 }
@@ -82,12 +84,14 @@ export function createJanitor(
   };
 
   /** Returns the writes that queue the open messages of removed subscriptions for closing. */
-  const farewellsTo = async ({ channelIds, isRemoved }: Removal): Promise<Write[]> => {
+  const farewellsTo = async ({ channelIds, isRemoved, userId }: Removal): Promise<Write[]> => {
     const writes: Write[] = [];
+    const owner = userId == null ? {} : { userId };
     for await (const [id, document] of state.open(announcements).entries(channelIds)) {
       const { channelId, feed, revision, isOver } = document;
       const isOpen = revision !== undefined && !isOver;
-      if (isOpen && isRemoved({ channelId, feed })) writes.push(state.open(farewells).put(id, document));
+      if (isOpen && isRemoved({ channelId, feed }))
+        writes.push(state.open(farewells).put(id, { ...document, ...owner }));
     }
     return writes;
   };
@@ -150,7 +154,8 @@ export function createJanitor(
       const remainingSubscriptions = channelSubscriptions.filter((each) => !isRemoved(each));
       const isAlone = (pattern: SubscriptionPattern) =>
         fitsPattern(pattern, key) && !remainingSubscriptions.some((each) => fitsPattern(pattern, each));
-      await remove(removed, { channelIds: [key.channelId], isRemoved: isAlone }, true);
+      const removal = { channelIds: [key.channelId], isRemoved: isAlone, userId: removed[0]?.userId };
+      await remove(removed, removal, true);
     },
 
     removeChannels,

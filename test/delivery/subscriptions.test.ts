@@ -8,6 +8,7 @@ import {
   farewells,
   newsId,
   type Subscription,
+  watchers,
 } from "../../src/delivery/collections.js";
 import { createJanitor } from "../../src/delivery/janitor.js";
 import { createSubscriptions } from "../../src/delivery/subscriptions.js";
@@ -143,6 +144,40 @@ it("forgets a person's messages that are still to be closed", async () => {
   }
   await janitor.forgetPerson("person-1");
   expect([...(await waiting.list()).values()].map(({ channelId }) => channelId)).toEqual([CHANNELS[1]]);
+  await state.close();
+});
+
+it("forgets a person whose last watch was removed before, and who was pinged in a channel", async () => {
+  const state = newState();
+  const subscriptions = createSubscriptions(state);
+  const janitor = createJanitor(state, subscriptions);
+  const [priv, open] = CHANNELS;
+  const [person, other] = ["111111111111111111", "222222222222222222"];
+  const watch = { ...subscribed(priv, "bay"), guildId: null, userId: person };
+  await state.commit([
+    ...subscriptions.writes(watch),
+    ...subscriptions.writes(subscribed(open, null)),
+    state.open(watchers).put(person, { channelId: priv }),
+  ]);
+  const messageIn = (channelId: string, pings: string) => ({
+    ...{ feed: "tides", subject: "flood", channelId, in: channelId, messageId: "1", news: false },
+    ...{ at: 0, revision: 1, pings },
+  });
+  const [privately, openly] = [priv, open].map((channelId) => announcedId("tides", "flood", channelId));
+  await state.commit([
+    state.open(announcements).put(privately ?? "", messageIn(priv, "")),
+    state
+      .open(announcements)
+      .put(openly ?? "", messageIn(open, `<@${other}> <@${person}> <@&333333333333333333>`)),
+  ]);
+  await janitor.removeSubscription(watch);
+  expect([...(await state.open(farewells).list()).values()]).toHaveLength(1);
+  await janitor.forgetPerson(person);
+  expect((await state.open(farewells).list()).size).toBe(0);
+  const [message] = [...(await state.open(announcements).list()).values()];
+  expect(message?.pings).toBe(`<@${other}> <@&333333333333333333>`);
+  await janitor.forgetPerson(other);
+  expect([...(await state.open(announcements).list()).values()][0]?.pings).toBe("<@&333333333333333333>");
   await state.close();
 });
 
