@@ -2,6 +2,7 @@ import type { REST } from "discord.js";
 import type { Charts } from "./charts/charts.js";
 import type { PollSettings } from "./config.js";
 import type { DeliveryContext, OnDelivered } from "./delivery/context.js";
+import { createDepartures } from "./delivery/departures.js";
 import { createFarewells } from "./delivery/farewells.js";
 import { createJanitor } from "./delivery/janitor.js";
 import {
@@ -255,6 +256,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     job(() => unlessEnded(readRounds()), polls.watchPollSeconds * SECOND, "reading of the rounds"),
     job(() => unlessEnded(fillDirectory()), DIRECTORY_MS, "reading of names"),
     job(janitor.sweep, SWEEP_MS, "sweep of the state"),
+    job(createDepartures(context), DAY, "lookup of quiet channels"),
     outbox,
   ];
   return {

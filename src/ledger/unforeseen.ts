@@ -84,17 +84,20 @@ function fieldNames(json: unknown): string {
   return [answer, toRecord(first)].map((each) => Object.keys(each ?? {}).join()).join(";");
 }
 
+/** Maximum number of comparisons per endpoint and minute, if an explorer leaves out different fields each time. */
+const MAX_COMPARED = 5;
+
 /**
- * Passes on at most one answer per endpoint and minute, and each answer whose fields have changed.
+ * Passes on one answer per endpoint and minute, and a few with other fields.
  * @param elapsed steady clock, in ms
  */
 export function oncePerMinute(note: Note, elapsed: () => number = () => performance.now()): Note {
-  const noted = new Map<EndpointName, { readonly at: number; readonly fields: string }>();
+  const noted = new Map<EndpointName, readonly { readonly at: number; readonly fields: string }[]>();
   return (endpoint, json) => {
     const [at, fields] = [elapsed(), fieldNames(json)];
-    const notedFields = noted.get(endpoint);
-    if (notedFields && at - notedFields.at < COMPARE_MS && fields === notedFields.fields) return;
-    noted.set(endpoint, { at, fields });
+    const recent = (noted.get(endpoint) ?? []).filter((each) => at - each.at < COMPARE_MS);
+    if (recent.length >= MAX_COMPARED || recent.some((each) => each.fields === fields)) return;
+    noted.set(endpoint, [...recent, { at, fields }]);
     note(endpoint, json);
   };
 }

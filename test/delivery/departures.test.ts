@@ -1,0 +1,56 @@
+import { REST } from "discord.js";
+import { expect, it } from "vitest";
+import { startSandboxDiscord } from "../../sandbox/discord/server.js";
+import { createDepartures } from "../../src/delivery/departures.js";
+import { draftOf } from "../../src/delivery/feed.js";
+import { createJanitor } from "../../src/delivery/janitor.js";
+import { createSubscriptions } from "../../src/delivery/subscriptions.js";
+import { createPacer } from "../../src/discord/pacer.js";
+import { validator } from "../../src/feeds/validator/index.js";
+import { DAY } from "../../src/util/units.js";
+import { newState, quiet } from "../harness.js";
+
+it("removes quiet channels that were deleted, and notes servers that the bot has left", async () => {
+  const discord = await startSandboxDiscord();
+  const { world, guild } = discord;
+  const state = newState();
+  const subscriptions = createSubscriptions(state);
+  const now = Date.now();
+  const context = {
+    state,
+    rest: new REST({ api: discord.url, retries: 0 }).setToken(discord.token),
+    subscriptions,
+    janitor: createJanitor(state, subscriptions),
+    pacer: createPacer(0),
+    log: quiet,
+    now: () => now,
+  };
+  const other = world.addGuild("Left server", discord.people.owner, 0n);
+  const channel = (name: string, guild_id = guild.id) => world.addChannel({ type: 0, guild_id, name });
+  const channels = {
+    deleted: channel("deleted"),
+    pausedAndDeleted: channel("paused"),
+    lively: channel("lively"),
+    kept: channel("kept"),
+    left: channel("left", other.id),
+  };
+  for (const [name, { id, guild_id }] of Object.entries(channels)) {
+    const draft = { ...draftOf(validator.definition, id), guildId: guild_id ?? null, since: now - 30 * DAY };
+    await state.commit(subscriptions.writes(name === "pausedAndDeleted" ? { ...draft, since: now } : draft));
+  }
+  await subscriptions.setHealth(channels.pausedAndDeleted.id, { paused: true });
+  await subscriptions.setHealth(channels.lively.id, { deliveredAt: now - DAY });
+  for (const each of ["deleted", "pausedAndDeleted", "lively"] as const)
+    world.channels.delete(channels[each].id);
+  other.members.delete(world.bot.id);
+
+  await createDepartures(context)();
+  const left = (await subscriptions.all()).map(({ channelId }) => channelId);
+  const { lively, kept, left: abandoned } = channels;
+  // A delivery to the lively one will show that it is gone.
+  expect(new Set(left)).toEqual(new Set([lively.id, kept.id, abandoned.id]));
+  expect(await subscriptions.health(abandoned.id)).toMatchObject({ paused: true, goneSince: now });
+  expect(await subscriptions.health(kept.id)).toEqual({});
+  await state.close();
+  await discord.close();
+});
