@@ -5,6 +5,7 @@ import { surveyVersions, type VersionSurvey } from "../ledger/versions.js";
 import { fingerprint, shortId } from "../text/ids.js";
 import { cut } from "../text/plain.js";
 import { MINUTE } from "../util/units.js";
+import { activeIn, type Intervals } from "./active.js";
 import type { NamedEntry } from "./collections.js";
 
 /** Kinds of things in the directory. */
@@ -42,8 +43,11 @@ export interface Directory {
   nameOf(partyId: string): string | null;
   /** Returns a kind's entries in the order of the list: most relevant first. */
   entries(kind: Kind): readonly NamedEntry[];
-  /** Returns the versions of active validators. The object stays the same until one of them changes. */
-  versions(): VersionSurvey;
+  /**
+   * Returns the versions of active validators. The object stays the same until one of them changes.
+   * @param intervals see Rhythms
+   */
+  versions(intervals: Intervals): VersionSurvey;
   /** Returns the schedule that the accepted vote requests leave; `undefined` if they leave none. */
   upgrade(): UpgradeSchedule | undefined;
   /**
@@ -202,11 +206,11 @@ export function createDirectory(now = Date.now): Directory {
   const learntEntries = new Map<Kind, Map<string, { readonly entry: NamedEntry; readonly at: number }>>(
     KINDS.map((kind) => [kind, new Map()]),
   );
-  let versions: VersionSurvey | undefined;
+  let versions: { readonly survey: VersionSurvey; readonly intervals: Intervals | undefined } | undefined;
   let upgrade: { readonly schedule: UpgradeSchedule | undefined } | undefined;
   /** Deletes what was derived from a kind's entries. */
   const forgetDerived = (kind: Kind) => {
-    if (kind === "validator") versions = undefined;
+    if (kind === "validator" && versions) versions = { ...versions, intervals: undefined };
     if (kind === "proposal") upgrade = undefined;
   };
   const listOf = (kind: Kind): List => lists.get(kind) ?? emptyList();
@@ -265,9 +269,14 @@ export function createDirectory(now = Date.now): Directory {
     isNameless: (kind) => nameless.has(kind),
     changedAt: (kind) => listOf(kind).changedAt,
     entries: (kind) => listOf(kind).entries,
-    versions() {
-      versions ??= surveyVersions(listOf("validator").entries);
-      return versions;
+    versions(intervals) {
+      if (versions && versions.intervals === intervals) return versions.survey;
+      const isActive = activeIn(directory, intervals);
+      const entries = listOf("validator").entries.map((each) => ({ ...each, active: isActive(each) }));
+      const survey = surveyVersions(entries);
+      const isSame = isDeepStrictEqual(survey, versions?.survey);
+      versions = { survey: isSame && versions ? versions.survey : survey, intervals };
+      return versions.survey;
     },
     upgrade() {
       upgrade ??= { schedule: scheduledUpgrade(listOf("proposal").entries) };

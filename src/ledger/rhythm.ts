@@ -140,6 +140,13 @@ export interface ReportStanding {
 }
 
 /**
+ * True if a validator counts as active: it reports, or is late. It is unknown how the explorer decides `active`, so that only counts
+ * if the time of its last report is unknown.
+ */
+export const isRunning = (standing: ReportStanding["standing"], active: boolean | null): boolean =>
+  standing === "unknown" ? active === true : standing !== "silent";
+
+/**
  * Judges if a validator is silent, late or reporting. All code that needs to know this calls this function.
  * @param reportedAt time of its last report, epoch ms. null if unknown
  * @param intervalMs its reporting interval, or the network's until its own is known

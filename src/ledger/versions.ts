@@ -37,8 +37,11 @@ export function surveyVersions(validators: readonly RunningVersion[]): VersionSu
 export const isMajority = ({ counts, active, mostCommon }: VersionSurvey): boolean =>
   2 * (counts.get(mostCommon) ?? 0) > active;
 
-/** Matches numbers with points and an optional suffix: `0.6.2`, `v0.6.3.1`, `0.6.3-rc.1`, `0.6.3+build`. */
-const VERSION = /^v?(\d{1,9}(?:\.\d{1,9}){1,4})(?:-([\w.-]{1,24}))?(?:\+[\w.-]{1,24})?$/;
+/**
+ * Matches numbers with points and an optional suffix: `0.6.2`, `v0.6.3.1`, `0.6.3-rc.1`, `0.6.3+build`. The suffix of a snapshot of
+ * Canton has 35 characters: `0.7.4-snapshot.20260801.12345.0.v1a2b3c4d`.
+ */
+const VERSION = /^v?(\d{1,9}(?:\.\d{1,9}){1,4})(?:-([\w.-]{1,36}))?(?:\+[\w.-]{1,24})?$/;
 
 /** True if a text is a version that can be compared with others. */
 export const isVersion = (text: string): boolean => VERSION.test(text);

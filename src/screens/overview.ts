@@ -228,8 +228,8 @@ export const overview: Screen<"overview"> = async ({ page }, context) => {
   // Messages of earlier versions have buttons to its later pages.
   if (page > 1) return { to: address("validators", { status: "ALL", order: "ASC", page }) };
   const { directory, explorer, rhythms } = context;
-  const survey = directory.versions();
   const intervals = await rhythms.intervals();
+  const survey = directory.versions(intervals);
   const found = await readSilent(context, intervals);
   const oldest =
     found.rows.length > 0

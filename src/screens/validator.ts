@@ -159,7 +159,7 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
     fields: present([
       {
         name: "Version",
-        value: versionText(detail.version, context.directory.versions()),
+        value: versionText(detail.version, context.directory.versions(intervals)),
         inline: true,
       },
       {

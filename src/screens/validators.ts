@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { activeIn } from "../directory/active.js";
 import type { Directory } from "../directory/directory.js";
 import { ifAnswered } from "../explorer/errors.js";
 import { openSlice, type Slice } from "../explorer/paging.js";
@@ -233,11 +234,13 @@ function titleOf({ status, order, version: wanted }: ValidatorListParameters): M
 function fromDirectory(
   directory: Directory,
   { order, page, version: wanted }: ValidatorListParameters,
+  intervals: Intervals,
 ): Reading<Slice<ListedValidator>> | undefined {
   const readAt = directory.readAt("validator");
   if (readAt === undefined) return undefined;
   const entries = directory.entries("validator");
-  const { mostCommon } = directory.versions();
+  const { mostCommon } = directory.versions(intervals);
+  const isActive = activeIn(directory, intervals);
   const isWanted = (running: string | null | undefined) =>
     wanted
       ? running === wanted
@@ -246,7 +249,7 @@ function fromDirectory(
         isVersion(running) &&
         compareVersions(running, mostCommon) < 0;
   const rows = entries
-    .filter((each) => each.active === true && isWanted(each.version))
+    .filter((each) => isActive(each) && isWanted(each.version))
     .sort((a, b) => ((b.seenAt ?? 0) - (a.seenAt ?? 0)) * (order === "DESC" ? 1 : -1))
     .map(({ id, name, active, version: running = null, seenAt = null }) => ({
       validator: id,
@@ -265,8 +268,9 @@ const STILL_READING =
 export const validators: Screen<"validators"> = async (parameters, { explorer, directory, rhythms }) => {
   const { status, order, page, version: wanted } = parameters;
   const isInDirectory = Boolean(wanted) || status === "BEHIND";
+  const intervals = await rhythms.intervals();
   const reading: Reading<Slice<ListedValidator>> | undefined = isInDirectory
-    ? fromDirectory(directory, parameters)
+    ? fromDirectory(directory, parameters, intervals)
     : await openSlice((at) => explorer.validators({ ...at, status, orderBy: order }), page);
   const links = [
     { label: "Overview", emoji: "🩺", to: address("overview", {}) },
@@ -276,7 +280,6 @@ export const validators: Screen<"validators"> = async (parameters, { explorer, d
   const title = titleOf(parameters);
   if (!reading) return { title, tone: "neutral", body: [md`${STILL_READING}`], readings: [], links };
   const slice = reading.data;
-  const intervals = await rhythms.intervals();
   const { standings, lagLines } = isInDirectory
     ? { standings: directoryStandings(directory, intervals), lagLines: [] }
     : await judgeRows(explorer, intervals, slice.rows, reading.fetchedAt);
@@ -294,7 +297,7 @@ export const validators: Screen<"validators"> = async (parameters, { explorer, d
     ],
     readings: [reading],
     pager: slice,
-    menus: [validatorMenu(slice.rows, standings), listsMenu(directory.versions(), parameters)],
+    menus: [validatorMenu(slice.rows, standings), listsMenu(directory.versions(intervals), parameters)],
     links,
   };
 };

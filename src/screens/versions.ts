@@ -42,9 +42,9 @@ function versionLine(version: string | null, count: number, survey: VersionSurve
 }
 
 /** Lists the versions of active validators. */
-export const versions: Screen<"versions"> = async (_, { directory, charts }) => {
+export const versions: Screen<"versions"> = async (_, { directory, charts, rhythms }) => {
   const readAt = directory.readAt("validator");
-  const survey = directory.versions();
+  const survey = directory.versions(await rhythms.intervals());
   const { active, mostCommon } = survey;
   const counts = mostRun(survey.counts);
   const links = [{ label: "Validators", emoji: "🖥️", to: address("validators", {}) }];

@@ -8,6 +8,7 @@ import {
   versionsBehind,
 } from "../../src/ledger/versions.js";
 import { versionLists } from "../../src/screens/validators.js";
+import { HOUR, MINUTE } from "../../src/util/units.js";
 
 const run = (version: string | null, count: number, active = true) =>
   Array.from({ length: count }, () => ({ version, active }));
@@ -17,7 +18,57 @@ it("lists versions in menus only if they fit into an address", async () => {
   const long = `${"999999999.".repeat(4)}9-${"a".repeat(24)}+${"b".repeat(24)}`;
   const entries = [long, "0.6.2"].map((version, at) => ({ id: `v${at}`, name: null, active: true, version }));
   await directory.replace("validator", entries, Date.now());
-  expect(versionLists(directory.versions())).toEqual([{ version: "0.6.2", count: 1 }]);
+  expect(versionLists(directory.versions(() => ({ ms: HOUR })))).toEqual([{ version: "0.6.2", count: 1 }]);
+});
+
+it("counts a validator as active by its reports, and by the explorer's word only without them", async () => {
+  const now = Date.now();
+  const directory = createDirectory();
+  const survey = async (
+    rows: readonly (readonly [seenAgoMs: number | null, active: boolean | null])[],
+    readAt = now,
+  ) => {
+    const entries = rows.map(([ago, active], at) => ({
+      ...{ id: `v${at}`, name: null, active, version: "1.0.0" },
+      seenAt: ago === null ? null : now - ago,
+    }));
+    await directory.replace("validator", entries, readAt);
+    return directory.versions(() => ({ ms: HOUR })).active;
+  };
+  // The explorer calls only those active that have just reported, or none.
+  expect(
+    await survey([
+      [MINUTE, true],
+      [50 * MINUTE, false],
+      [100 * MINUTE, null],
+    ]),
+  ).toBe(3);
+  expect(
+    await survey([
+      [MINUTE, true],
+      [5 * HOUR, true],
+      [null, true],
+      [null, null],
+      [null, false],
+    ]),
+  ).toBe(2);
+  // An explorer that is behind shows nobody's last report.
+  expect(
+    await survey([
+      [5 * HOUR, true],
+      [5.5 * HOUR, false],
+      [9 * HOUR, true],
+    ]),
+  ).toBe(2);
+  const before = directory.versions(() => ({ ms: HOUR }));
+  directory.add("validator", {
+    id: "v0",
+    name: null,
+    active: null,
+    version: "1.0.0",
+    seenAt: now - 5 * HOUR,
+  });
+  expect(directory.versions(() => ({ ms: HOUR }))).toBe(before);
 });
 
 describe("versions", () => {
@@ -32,6 +83,7 @@ describe("versions", () => {
     "0.6.3-rc.2",
     "0.6.3-rc.10",
     "0.6.3-rc.10.1",
+    "0.6.3-snapshot.20260801.12345.0.v1a2b3c4d",
     "0.6.3",
     "v0.10",
     "1.0.0",

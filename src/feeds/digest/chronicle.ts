@@ -3,7 +3,13 @@ import { readPages } from "../../explorer/paging.js";
 import type { ValidatorSummary } from "../../explorer/schema/validators.js";
 import type { Explorer } from "../../explorer/service.js";
 import { readIntervals, readNetworkRhythm } from "../../ledger/network-rhythm.js";
-import { BEHIND_MS, judgeReports, type ReportStanding, USUAL_INTERVAL_MS } from "../../ledger/rhythm.js";
+import {
+  BEHIND_MS,
+  isRunning,
+  judgeReports,
+  type ReportStanding,
+  USUAL_INTERVAL_MS,
+} from "../../ledger/rhythm.js";
 import { isStillOrSettling, readRounds } from "../../ledger/rounds.js";
 import { surveyVersions } from "../../ledger/versions.js";
 import type { State } from "../../storage/state.js";
@@ -39,8 +45,10 @@ const keyOf = ({ validator }: ValidatorSummary): string => digest(validator ?? "
 const ACTIVITY_OF = { reporting: "alive", late: "alive", silent: "silent", unknown: undefined } as const;
 
 /** Returns the most common version and its share. null if no row has a version. */
-function commonVersion(rows: readonly ValidatorSummary[]): Chronicle["version"] {
-  const { mostCommon, counts, active } = surveyVersions(rows);
+function commonVersion({ rows, standingOf }: ValidatorReading): Chronicle["version"] {
+  const { mostCommon, counts, active } = surveyVersions(
+    rows.map((each) => ({ ...each, active: isRunning(standingOf(each), each.active) })),
+  );
   if (mostCommon === null) return null;
   return { name: cut(mostCommon, 40), percent: percentOf(counts.get(mostCommon) ?? 0, active) };
 }
@@ -66,7 +74,7 @@ export function compareReading(
     else if (before === "alive" && after === "silent") happened.push({ kind: "silent", ...event });
     else if (before === "silent" && after === "alive") happened.push({ kind: "back", ...event });
   }
-  const version = commonVersion(rows) ?? known?.version ?? null;
+  const version = commonVersion({ rows, standingOf, at }) ?? known?.version ?? null;
   const versionBefore = known?.version?.name;
   if (versionBefore !== undefined && version?.name !== versionBefore)
     happened.push({ kind: "version", at, from: versionBefore });

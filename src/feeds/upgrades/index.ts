@@ -3,8 +3,9 @@ import { progress, type Subscription } from "../../delivery/collections.js";
 import type { AnswerDeps, Feed, FeedDefinition } from "../../delivery/feed.js";
 import type { FeedDeps, FeedModule } from "../../delivery/module.js";
 import { FIRST_FEED } from "../../delivery/version-1.js";
+import type { Intervals } from "../../directory/active.js";
 import { partiesIn } from "../../directory/groups.js";
-import { activities } from "../../ledger/network-rhythm.js";
+import { activities, createRhythms, readIntervals } from "../../ledger/network-rhythm.js";
 import { standstillView } from "../../screens/standstill.js";
 import { headlineOf, type View } from "../../screens/view.js";
 import { type Markdown, md, timestampWithAge } from "../../text/markdown.js";
@@ -34,11 +35,12 @@ type ReadinessDeps = Pick<AnswerDeps, "directory" | "names" | "subscriptions">;
 async function readinessFor(
   { directory, names, subscriptions }: ReadinessDeps,
   subscription: Subscription | undefined,
+  intervals: Intervals,
 ): Promise<readonly Markdown[]> {
   const guildId = subscription?.guildId ?? null;
   const followed = guildId === null ? [] : await subscriptions.activeIn(guildId, VALIDATOR_FEED);
   return readinessLines(
-    reportReadiness(directory.versions(), subscription && neededVersion(subscription)),
+    reportReadiness(directory.versions(intervals), subscription && neededVersion(subscription)),
     [...partiesIn(followed, directory)].map((party) => ({
       name: names.called(party),
       version: directory.entry("validator", party)?.version ?? null,
@@ -85,13 +87,14 @@ const definition: FeedDefinition = {
     const { now } = deps;
     const upgradeAt = Math.ceil((now + 14 * DAY) / HOUR) * HOUR;
     const upgrade = (await nextUpgrade(deps)) ?? { upgradeAt, freezeAt: upgradeAt - 2 * HOUR };
-    return upgradeView(upgrade, await readinessFor(deps, subscription), mark, now);
+    const readiness = await readinessFor(deps, subscription, await readIntervals(deps.state));
+    return upgradeView(upgrade, readiness, mark, now);
   },
 
   async standing(deps, subscription) {
     const upgrade = await nextUpgrade(deps);
     const lines = upgrade ? timeLines(upgrade) : [noUpgrade(deps)];
-    return [...lines, ...(await readinessFor(deps, subscription))];
+    return [...lines, ...(await readinessFor(deps, subscription, await readIntervals(deps.state)))];
   },
 
   async lastRead(state) {
@@ -111,11 +114,14 @@ const OVER: View = { notification: md`⚪ This is over`, tone: "neutral", readin
 function createFeed(deps: FeedDeps): Feed<UpgradeEvent> {
   const { state, renderer, subscriptions, now } = deps;
   const [knownUpgrades, knownStandstills] = [state.open(upgrades), state.open(standstills)];
-  const viewOf = async (subject: string, mark: string, [subscription]: readonly Subscription[]) => {
+  const rhythms = createRhythms(state, deps.log);
+  const readinessTo = async ([subscription]: readonly Subscription[]) =>
+    readinessFor(deps, subscription, await rhythms.intervals());
+  const viewOf = async (subject: string, mark: string, recipients: readonly Subscription[]) => {
     const standstill = await knownStandstills.get(subject);
     if (standstill) return standstillView(standstill, mark);
     const upgrade = await knownUpgrades.get(subject);
-    return upgrade && upgradeView(upgrade, await readinessFor(deps, subscription), mark, now());
+    return upgrade && upgradeView(upgrade, await readinessTo(recipients), mark, now());
   };
   const stateOf = async (subject: string) => {
     const each = (await knownStandstills.get(subject)) ?? (await knownUpgrades.get(subject));
@@ -166,7 +172,7 @@ function createFeed(deps: FeedDeps): Feed<UpgradeEvent> {
       const isCard = begins(event);
       const view = isCard
         ? await viewOf(event.subject, mark, recipients)
-        : newsView(event, await readinessFor(deps, recipients[0]), mark, now());
+        : newsView(event, await readinessTo(recipients), mark, now());
       return view && { payload: renderer.message(view), title: headlineOf(view), revision };
     },
     lasting: {

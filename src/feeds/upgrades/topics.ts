@@ -7,7 +7,7 @@ const NO_VERSION = "";
 
 const needs: FeedOption<string> = {
   description: "The version that validators need, such as 0.8.0 (default: the newest in use)",
-  maxLength: 40,
+  maxLength: 48,
   byDefault: NO_VERSION,
   schema: z.string().refine((text) => text === NO_VERSION || isVersion(text)),
   parse(text) {
