@@ -86,14 +86,15 @@ function leafFacts(value: unknown): Fact[] {
   return withRest(facts);
 }
 
-/** Limits the number of facts, and replaces the rest by their count. */
-const withRest = (facts: readonly Fact[]): Fact[] =>
-  facts.length <= MAX_FACTS
-    ? [...facts]
-    : [
-        ...facts.slice(0, MAX_FACTS),
-        { label: "More", value: { words: `and ${facts.length - MAX_FACTS} more` } },
-      ];
+/**
+ * Limits the number of facts, and replaces the rest by their count.
+ * @param count number of all facts, if some have no words
+ */
+function withRest(facts: readonly Fact[], count = facts.length): Fact[] {
+  const shown = facts.slice(0, MAX_FACTS);
+  const rest = count - shown.length;
+  return rest === 0 ? shown : [...shown, { label: "More", value: { words: `and ${rest} more` } }];
+}
 
 /** Describes a change of a validator's license; null if there are no words for it. */
 function licenceChange(change: unknown): (Fact & { readonly about: ActionSummary }) | null {
@@ -126,7 +127,7 @@ function licenceChanges(changes: unknown): Pick<Action, "facts" | "summary"> {
   const facts = knownChanges.map(({ label: name, value }) => ({ label: name, value }));
   if (facts.length === 0) return { facts: leafFacts(changes), summary: null };
   return {
-    facts: withRest(facts),
+    facts: withRest(facts, list.length),
     summary: summary ?? [`Change ${list.length} validator licences`],
   };
 }

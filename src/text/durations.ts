@@ -56,8 +56,10 @@ export function spanWords(ms: number): string {
   return durationParts.filter(Boolean).join(" ");
 }
 
-/** Formats an approximate duration: "9 min", "3 h", "2 days". */
+/** Formats an approximate duration: "9 min", "1 h 35 min", "8 h", "2 days". */
 export function roughly(ms: number): string {
   if (ms < 90 * MINUTE) return `${Math.max(1, Math.round(ms / MINUTE))} min`;
+  // Half an hour more or less changes what two missed reports are.
+  if (ms < 6 * HOUR) return spanWords(Math.round(ms / (5 * MINUTE)) * 5 * MINUTE);
   return ms < 2 * DAY ? `${Math.round(ms / HOUR)} h` : `${Math.round(ms / DAY)} days`;
 }

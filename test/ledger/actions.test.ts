@@ -152,6 +152,17 @@ describe("an action", () => {
     ],
     [
       dso("SRARC_ModifyValidatorLicenses", {
+        changes: [
+          { tag: "VLC_Withdraw", value: { validator: IRIS } },
+          { tag: "VLC_Unheard", value: {} },
+        ],
+      }),
+      "Change Validator Licences",
+      "Change 2 validator licences",
+      ["Licence withdrawn: Iris Custody", "More: and 1 more"],
+    ],
+    [
+      dso("SRARC_ModifyValidatorLicenses", {
         changes: Array.from({ length: 10 }, () => ({ tag: "VLC_Withdraw", value: { validator: IRIS } })),
       }),
       "Change Validator Licences",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { typosBetween } from "../../src/config-shapes.js";
-import { limitOf, parseDuration, splitDurations } from "../../src/text/durations.js";
+import { limitOf, parseDuration, roughly, splitDurations } from "../../src/text/durations.js";
 import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 
 describe("a typed duration", () => {
@@ -59,4 +59,15 @@ it.each([
   ["", "abc", 3],
 ])("%j has a distance from %j of %d", (a, b, distance) => {
   expect(typosBetween(a, b)).toBe(distance);
+});
+
+it.each([
+  [61 * MINUTE, "61 min"],
+  [94 * MINUTE, "1 h 35 min"],
+  [149 * MINUTE, "2 h 30 min"],
+  [5 * HOUR + 59 * MINUTE, "6 h"],
+  [7.4 * HOUR, "7 h"],
+  [60 * HOUR, "3 days"],
+])("%d ms are roughly %s", (ms, words) => {
+  expect(roughly(ms)).toBe(words);
 });
