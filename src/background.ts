@@ -58,7 +58,7 @@ export interface BackgroundDeps {
   readonly charts: Charts;
   readonly polls: PollSettings;
   /** Reports the explorer's problems and undocumented answers. */
-  readonly self: Omit<SelfReport, "waitingMs">;
+  readonly self: Omit<SelfReport, "waitingMs" | "unread">;
   readonly log: Log;
   readonly onDelivered: OnDelivered;
   readonly onPoll: (feed: string, outcome: PollOutcome, ms: number) => void;
@@ -133,7 +133,14 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   const { explorer, directory, names, polls, log, onDelivered, onPoll } = deps;
   const now = Date.now;
   const vitals = createVitals();
-  const self = { ...deps.self, waitingMs: (exceptFeed?: string) => outbox.waitingMs(exceptFeed) };
+  const vitalFeeds = deps.feeds.flatMap(({ isVital, definition: { name }, pollMs }) =>
+    isVital ? [{ name, pollMs: pollMs(polls) }] : [],
+  );
+  const self = {
+    ...deps.self,
+    waitingMs: (exceptFeed?: string) => outbox.waitingMs(exceptFeed),
+    unread: () => vitals.late(vitalFeeds),
+  };
   const subscriptions = createSubscriptions(state, deps.environment);
   const feedDeps: FeedDeps = { ...deps, state, lease, subscriptions, self, now };
   const runningFeeds = deps.feeds.map((feedModule) => {
@@ -260,14 +267,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     outbox,
   ];
   return {
-    stalled: async () => [
-      ...vitals.unread(
-        runningFeeds.flatMap(({ feed, feedModule, pollMs }) =>
-          feedModule.isVital ? [{ name: feed.definition.name, pollMs }] : [],
-        ),
-      ),
-      ...vitals.stuck(await outbox.waitingMs()),
-    ],
+    stalled: async () => [...vitals.unread(vitalFeeds), ...vitals.stuck(await outbox.waitingMs())],
     async stop() {
       ending.abort();
       deps.onWaiting(undefined);

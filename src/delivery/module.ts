@@ -34,6 +34,8 @@ export interface SelfReport {
   unforeseen(): readonly UnforeseenAnswer[];
   /** Names of the variables for the explorer's key and address. */
   readonly explorerVariables?: readonly string[];
+  /** Returns the names of the feeds that were not read in time, among those that must not be missed. */
+  unread(): readonly string[];
   /** Returns the reason if the bot's commands are not registered. `undefined` if they are. Missing where another network tells it. */
   commandsProblem?(): string | undefined;
   /**

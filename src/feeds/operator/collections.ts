@@ -6,7 +6,7 @@ import { timestampSchema } from "../../storage/timestamp.js";
 const trouble = z.object({
   /** The channel that receives the message. */
   channelId: z.string(),
-  kind: z.enum(["commands", "key", "explorer", "late", "unreadable", "unforeseen"]),
+  kind: z.enum(["commands", "key", "explorer", "late", "unread", "unreadable", "unforeseen"]),
   since: timestampSchema,
   /** Time when it was last detected, to the minute. */
   seenAt: timestampSchema,

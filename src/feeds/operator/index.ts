@@ -118,10 +118,20 @@ function createUnreadable(state: LeasedState) {
  */
 const LATE_LOOKS = 3;
 
+/** Time without a reading after which a feed is reported, in ms. */
+const UNREAD_MS = 15 * MINUTE;
+
 function createPoll(state: LeasedState, self: SelfReport, now: () => number) {
   const knownTroubles = state.open(troubles);
   const unreadable = createUnreadable(state);
   let lateLooks = 0;
+  let unreadSince: number | undefined;
+  /** Returns the feeds that have not been read for a while. Just after the start, none has been read yet. */
+  const longUnread = (): readonly string[] => {
+    const names = self.unread();
+    unreadSince = names.length === 0 ? undefined : (unreadSince ?? performance.now());
+    return unreadSince !== undefined && performance.now() - unreadSince >= UNREAD_MS ? names : [];
+  };
   return async function* (subscribers: Subscribers): PollSteps {
     const [subscription] = await subscribers.subscriptions();
     if (!subscription) return "done";
@@ -135,6 +145,7 @@ function createPoll(state: LeasedState, self: SelfReport, now: () => number) {
     const foundTroubles = findTroubles({
       ...self,
       waitingMs: lateLooks < LATE_LOOKS ? 0 : waitingMs,
+      unread: longUnread(),
       unreadable: await unreadable(),
       elapsed: performance.now(),
     });

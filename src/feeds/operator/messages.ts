@@ -30,6 +30,10 @@ const WORDS: Readonly<Record<TroubleKind, TroubleWords>> = {
     title: "Announcements are late",
     body: md`At least one has waited for more than five minutes. I keep trying. To see what Discord answers, look in the log for ${code("A delivery failed")}.`,
   },
+  unread: {
+    title: "The explorer's answers can't be used",
+    body: md`It answers, but readings of it have failed for more than 15 minutes, for example because reports lie in the future. These feeds announce nothing until it answers properly. I keep trying; you don't need to restart the bot.`,
+  },
   unreadable: {
     title: "Part of the state can't be read",
     body: md`These documents were set aside and count as missing. An export (${code("npm run state -- export")}) has them in the collection ${code("unreadable")}. Please report this. To clear it, delete that collection from an export, and import the export with ${code("--replace")}.`,

@@ -6,8 +6,10 @@ import type { Trouble } from "./collections.js";
 export type TroubleKind = Trouble["kind"];
 
 /** Measurements from which problems are detected. */
-export interface Signs extends Omit<SelfReport, "waitingMs"> {
+export interface Signs extends Omit<SelfReport, "waitingMs" | "unread"> {
   readonly waitingMs: number;
+  /** Feeds that have not been read for a while, by name. */
+  readonly unread: readonly string[];
   /** Unreadable documents of the state, by collection. */
   readonly unreadable: readonly string[];
   /** Time of the monotonic clock, ms. */
@@ -41,7 +43,7 @@ export const isLate = (waitingMs: number): boolean => waitingMs > LATE_MS;
 /** Finds the bot's current problems. */
 export function findTroubles(signs: Signs): FoundTroubles {
   const { troubles, unforeseen, commandsProblem, explorerVariables = [], waitingMs } = signs;
-  const { unreadable, elapsed } = signs;
+  const { unread, unreadable, elapsed } = signs;
   const foundProblems = new Map<TroubleKind, readonly string[] | undefined>();
   const unregistered = commandsProblem?.();
   if (unregistered !== undefined) foundProblems.set("commands", [unregistered]);
@@ -55,6 +57,8 @@ export function findTroubles(signs: Signs): FoundTroubles {
   if (explorer?.has("refused")) foundProblems.set("key", explorerVariables);
   if (awaySince !== undefined) foundProblems.set("explorer", elapsed - awaySince >= AWAY_MS ? [] : undefined);
   if (isLate(waitingMs)) foundProblems.set("late", []);
+  // An explorer that does not answer, or rejects the key, is reported as such.
+  if (unread.length > 0) foundProblems.set("unread", explorer?.size === 0 ? unread : undefined);
   if (unreadable.length > 0) foundProblems.set("unreadable", countedIn(unreadable).slice(0, MAX_DETAILS));
   const differences = unforeseen().map(
     ({ endpoint, path, kind, found: word }) =>
@@ -83,6 +87,7 @@ const LINGERS_MS: Readonly<Record<TroubleKind, number>> = {
   key: 10 * MINUTE,
   explorer: 10 * MINUTE,
   late: 10 * MINUTE,
+  unread: 0,
   unreadable: 0,
   unforeseen: DAY,
 };

@@ -66,7 +66,7 @@ export async function runGovernance(explorer: SandboxExplorer, discord: SandboxD
       names,
       rest,
       pacer: createPacer(),
-      self: { troubles: () => new Map(), unforeseen: () => [], waitingMs: async () => 0 },
+      self: { troubles: () => new Map(), unforeseen: () => [], waitingMs: async () => 0, unread: () => [] },
       log,
       now,
     },

@@ -11,6 +11,7 @@ const well: Signs = {
   troubles: () => new Map(),
   unforeseen: () => [],
   waitingMs: 0,
+  unread: [],
   unreadable: [],
   elapsed: ELAPSED,
 };
@@ -49,6 +50,15 @@ describe("problems of the bot", () => {
     ],
     ["ignores announcements that have waited for 5 min", { waitingMs: 5 * MINUTE }, []],
     ["finds announcements that have waited longer", { waitingMs: 5 * MINUTE + 1 }, [["late", []]]],
+    ["finds feeds that are not read", { unread: ["validator"] }, [["unread", ["validator"]]]],
+    [
+      "does not report them beside an explorer that is down",
+      { unread: ["validator"], ...awayFor(20 * MINUTE) },
+      [
+        ["explorer", []],
+        ["unread", undefined],
+      ],
+    ],
     [
       "counts documents that were set aside",
       { unreadable: ["prices", "requests", "prices"] },
