@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
 import { loadStorageConfig } from "./config.js";
 import { openStorage } from "./storage/index.js";
@@ -18,9 +19,7 @@ const USAGE = `Use: npm run state -- export FILE
 
 Exports the bot's state from DATA_DIR, or from REDIS_URL if it is set, to a file, or imports it from one. FILE may be - for standard output or input. --replace overwrites the existing state.`;
 const STANDARD = "-";
-// File descriptors by number. Accessing process.stdout makes a pipe non-blocking, and a large export would then fail halfway.
 const STDIN = 0;
-const STDOUT = 1;
 const CONNECT_MS = 5_000;
 
 interface IdleStore {
@@ -81,7 +80,7 @@ async function main(): Promise<void> {
       // A nightly export of the wrong database must not replace the last good one.
       if (Object.keys(state.collections).length === 0)
         throw new StateError("There is no state to export. Check REDIS_URL, and its database number");
-      writeText(file, `${JSON.stringify(state)}\n`);
+      await writeText(file, `${JSON.stringify(state)}\n`);
       const documents = Object.values(state.collections).flatMap((each) => Object.keys(each));
       console.error(`Exported ${documents.length} documents`);
     } else {
@@ -95,9 +94,10 @@ async function main(): Promise<void> {
 }
 
 /** Writes a file completely, or leaves the one that is there as it is. A device or a pipe gets the text directly. */
-function writeText(file: string, text: string): void {
+async function writeText(file: string, text: string): Promise<void> {
   try {
-    if (file === STANDARD) writeFileSync(STDOUT, text);
+    // A pipe that is shared with another stream does not block, so that a synchronous write fails while it is full.
+    if (file === STANDARD) await pipeline([text], process.stdout, { end: false });
     else if (!existsSync(file)) replaceFile(file, text);
     else if (statSync(file).isFile()) replaceFile(realpathSync(file), text);
     else writeFileSync(file, text);

@@ -105,6 +105,18 @@ describeWithRedis("the state", () => {
     const after = join(folder, "after.json");
     expect(run(env, "export", after).status).toBe(0);
     expect(JSON.parse(readFileSync(after, "utf8")).collections).toEqual({ prices: documents });
+    // Both streams share a pipe that is read late.
+    const piped = spawnSync(
+      "sh",
+      ["-c", '"$0" "$1" export - 2>&1 | (sleep 0.2; cat)', process.execPath, TOOL],
+      {
+        env: { PATH: process.env.PATH, ...env },
+        encoding: "utf8",
+        maxBuffer: 100_000_000,
+      },
+    );
+    expect(piped.stdout).toContain("Exported 5000 documents");
+    expect(piped.stdout.length).toBeGreaterThan(5_000_000);
     expect(await client.keys("crier:import:*")).toEqual([]);
     await close();
     await redis.close();
