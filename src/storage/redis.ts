@@ -150,6 +150,8 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
     unanswered += 1;
     // An error is an answer, too.
     client.ping().then(heard, heard);
+    // A process that only waits for the lease writes nothing, and would not notice that it is connected to a replica.
+    if (!isRefused) lastTrial = trial();
     if (unanswered <= MAX_UNANSWERED) return;
     heard();
     beginFailure("Redis does not answer");

@@ -56,6 +56,24 @@ describeWithRedis("a failover of Redis", () => {
     expect(log).toContain("Redis is usable again");
   });
 
+  it.concurrent("leads to a new connection of a process that writes nothing", async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const [old, next] = [await startRedis(), await startRedis()];
+    const address = await openRedisAddress(old);
+    const redis = connectRedis(address.url, quiet);
+    onTestFinished(async () => {
+      await Promise.all([address.close(), old.close(), next.close(), redis.close()]);
+    });
+    const role = () => redis.client.sendCommand(["ROLE"]).then((answer) => [answer].flat()[0], String);
+    await expect.poll(role).toBe("master");
+    await old.replicate(next);
+    address.leadTo(next);
+    expect(await role()).toBe("slave");
+    await expect.poll(role).toBe("master");
+  });
+
   it.concurrent("leads to a new connection if the old primary no longer answers", async ({
     expect,
     onTestFinished,
