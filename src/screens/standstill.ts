@@ -36,7 +36,7 @@ export function standstillView({ round, since, endedAt, isUnsure }: ShownStandst
   if (isUnsure)
     return {
       ...common,
-      notification: md`▶️ Silence alerts are on again; the newest round can't be read any more`,
+      notification: md`▶️ Silence alerts are on again; I can't read the newest round`,
       tone: "neutral",
       body: [
         md`Round ${grouped(round)} was the newest from ${timestamp(since, "f")} until at least ${timestamp(endedAt, "f")}.`,

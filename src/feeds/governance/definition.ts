@@ -145,7 +145,7 @@ const voterWatch: WatchChoice = {
 /** Advice for when Discord refuses server events. */
 const REFUSAL_WORDS = {
   permission: md`Discord refuses server events. Give me **Create Events** in this server, and they appear within ten minutes.`,
-  full: md`Discord refuses more server events, because this server has as many as it may. Delete some, and they appear within an hour.`,
+  full: md`This server has the maximum number of events. Delete some, and the missing ones appear within an hour.`,
 } as const;
 
 export const definition: FeedDefinition = {

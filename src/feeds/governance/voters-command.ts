@@ -46,7 +46,7 @@ const definition = commandForManagers("voters", "Representatives of super valida
   );
 
 /** Shown for a representative that was a role. */
-const GONE = md`⚠️ a role that no longer exists. Nobody is pinged`;
+const GONE = md`⚠️ a deleted role, so nobody is pinged`;
 
 const mentionOf = ({ who }: Pick<Representative, "who">): Markdown =>
   who.kind === "role" ? roleMention(who.id) : userMention(who.id);

@@ -41,9 +41,7 @@ const definition: FeedDefinition = {
 
   async lastRead(state) {
     const last = await state.open(progress).get(PROGRESS);
-    return last
-      ? md`New validators were last checked ${timestamp(last.completeAt)}.`
-      : md`New validators haven't been checked yet. They're checked only while a channel subscribes to newcomers.`;
+    return last ? md`New validators were last checked ${timestamp(last.completeAt)}.` : undefined;
   },
 };
 

@@ -180,7 +180,7 @@ const definition: FeedDefinition = {
     return present([
       priceLine(answer, now),
       isHolding &&
-        md`It's already ${when} that. You'll be told the next time it passes the limit, after ${backWords(condition)}.`,
+        md`The price is already ${when} that. You'll be told the next time it passes the limit, after ${backWords(condition)}.`,
       wholeAt !== undefined &&
         md`I don't know the price of ${OVER[condition.over]} ago yet. Until ${timestamp(wholeAt, "f")}, moves are measured from the oldest price I have.`,
       repeatLine(condition, isHolding),

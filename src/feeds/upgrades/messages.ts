@@ -148,7 +148,7 @@ const SCHEDULE_TONES = {
 /** Returns the details of an event about the schedule. */
 function scheduleLines(event: ScheduleEvent, readiness: readonly Markdown[]): readonly Markdown[] {
   if (event.kind === "cancelled") return [md`It was scheduled for ${timestamp(event.upgradeAt, "f")}.`];
-  if (event.kind === "advancing") return [md`Round ${grouped(event.round)} has begun since.`, NO_CLAIM];
+  if (event.kind === "advancing") return [md`The newest round is ${grouped(event.round)}.`, NO_CLAIM];
   if (event.kind === "reminder" && event.step === "upgrade")
     return [
       md`Scheduled for ${timestamp(event.upgradeAt, "f")}. You'll be told when the rounds advance again.`,
