@@ -182,6 +182,7 @@ export function controls(
     </section>
     <section>
       <h2>Validators</h2>
+      <p>An alert comes after two missed reports: press <strong>Take down</strong>, then <strong>1 hour on</strong> until it does.</p>
       <p class="buttons">
         ${button(ledger.reports ? "All go silent" : "All report again", () => turn({ do: "reports", on: !ledger.reports }))}
         ${button("A new version spreads", () => turn({ do: "version" }))}
