@@ -45,9 +45,9 @@ export interface Trap {
   times: number;
   /**
    * Error to answer with. "lost" handles the request, then drops the connection before the answer. "reset"
-   * drops it at once. Missing if the request is only delayed.
+   * drops it at once, "html" is a proxy's page. Missing if the request is only delayed.
    */
-  readonly error?: DiscordError | "lost" | "reset";
+  readonly error?: DiscordError | "lost" | "reset" | "html";
   readonly delayMs?: number;
 }
 
@@ -327,6 +327,10 @@ export function createRest(parts: Parts) {
         if (trap?.delayMs) await new Promise((resolve) => setTimeout(resolve, trap.delayMs));
         if (trap?.error instanceof DiscordError) throw trap.error;
         if (trap?.error === "reset") return void response.destroy();
+        if (trap?.error === "html") {
+          response.writeHead(502, { "content-type": "text/html" });
+          return void response.end("<html><h1>502 Bad Gateway</h1></html>");
+        }
         const headers = limits.take(method, path);
         const answer = work({ parameters, query: query as Record<string, string>, body, uploads });
         if (trap?.error === "lost") return void response.destroy();

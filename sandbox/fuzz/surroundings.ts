@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { builtFile } from "../built-files.js";
 import { DiscordError } from "../discord/errors.js";
+import { RateLimited } from "../discord/rate-limits.js";
 import type { SandboxDiscord } from "../discord/server.js";
 import type { Random } from "../explorer/random.js";
 import { spoil } from "./hostile-answers.js";
@@ -121,15 +122,22 @@ export function failRegistration({ trap }: SandboxDiscord, random: Random): numb
   return times;
 }
 
+/** A wait that Discord asks for in a 429, in ms. */
+const LONG_WAIT_MS = 30_000;
 /** Paths of Discord that fail. Answers to interactions never do, because each interaction must be answered. */
 const PATHS = /^\/(channels|users|guilds)\//;
 const ERRORS = [
   new DiscordError(500, 0, "Internal Server Error"),
   new DiscordError(503, 0, "upstream connect error"),
   new DiscordError(429, 0, "You are being rate limited."),
+  new RateLimited(LONG_WAIT_MS, "user"),
   "lost",
   "reset",
+  "html",
+  "silence",
 ] as const;
+/** Longer than the bot waits for an answer, in ms. */
+const SILENCE_MS = 10_000;
 
 /** Returns a function that makes some of Discord's next answers fail, and sometimes drops the connection to the gateway. */
 export function createDiscordFaults({ trap, gateway }: SandboxDiscord, random: Random): () => void {
@@ -137,6 +145,8 @@ export function createDiscordFaults({ trap, gateway }: SandboxDiscord, random: R
     if (random.chance(0.1)) gateway.drop();
     if (random.chance(0.7)) return;
     const method = random.pick(["POST", "PATCH", "GET"]);
-    trap({ method, path: PATHS, times: random.int(1, 8), error: random.pick(ERRORS) });
+    const error = random.pick(ERRORS);
+    const fault = error === "silence" ? { delayMs: SILENCE_MS } : { error };
+    trap({ method, path: PATHS, times: random.int(1, 8), ...fault });
   };
 }
