@@ -107,6 +107,13 @@ const NOT_SHOWN: readonly string[] = [
 
 /** Beginnings of sentences that no scene shows, because they need a state that is rare, or that one sandbox does not have. */
 const RARE: readonly string[] = [
+  "I couldn't check if it has voted on ….",
+  "It answers, but readings of it have failed for more than 15 ",
+  "Its reminder times before this date have passed, so I won't ",
+  "Nothing changed: you already watch this",
+  "Too few had voted by the quorum date, ….",
+  "server events are still made",
+  "⏰ The reminder times before this date have passed, so I won'",
   "🟡 no recent report from … of …, not alerted yet",
   "🟡 …; not alerted yet: alerts are on hold, or I'm checking a",
   "Explorer data from …; press Refresh to update",
@@ -143,7 +150,7 @@ const RARE: readonly string[] = [
   "The versions of those that this server follows are unknown.",
   "The vote requests haven't been read yet.",
   "⏳ Network upgrade: transactions pause in …",
-  "▶️ Silence alerts are on again; the newest round can't be re",
+  "▶️ Silence alerts are on again; I can't read the newest roun",
   "🛠️ Network upgrade: the freeze before it was moved, and …",
   "🟢 none of … is silent",
   " Votes are incomplete for … more.",
@@ -241,7 +248,7 @@ const RARE: readonly string[] = [
   "🔔 You'll get these alerts again",
   "🟢 Over: … back, … no longer listed",
   "🧪 A test announcement is on its way.",
-  "Discord refuses more server events, because this server has ",
+  "This server has the maximum number of events. Delete some, a",
   "Discord refuses server events. Give me **Create Events** in ",
   "⚠️ pings a role that no longer exists",
 ];

@@ -111,6 +111,7 @@ export function fromExplorer(
     (rowFirst ? (row?.[key] ?? detail?.[key]) : (detail?.[key] ?? row?.[key])) ?? null;
   const title = row?.title ?? null;
   const votes = detail && votesIn(detail.rawPayload);
+  const firstVoteAt = earliest(...(votes ?? []).map(({ castAt }) => castAt));
   const ids = [row?.trackingCid, row?.contractId, detail?.trackingCid, detail?.contractId];
   const detailAction = detail ? actionIn(detail) : null;
   const action =
@@ -125,12 +126,11 @@ export function fromExplorer(
     requester: pick("requester"),
     requesterName: pick("requesterName"),
     requesterImg: pick("requesterImg"),
-    // The first vote comes with the request.
-    createdAt: earliest(
-      row && openedAtIn(row),
-      detail && openedAtIn(detail),
-      ...(votes ?? []).map(({ castAt }) => castAt),
-    ),
+    // The first vote comes with the request. Without its time, only the first contract's time is known to be that of the opening.
+    createdAt:
+      firstVoteAt === null
+        ? earliest(row && openedAtIn(row), detail && openedAtIn(detail))
+        : earliest(pick("createdAt"), firstVoteAt),
     voteBefore: pick("voteBefore"),
     targetEffectiveAt: pick("targetEffectiveAt"),
     yes: pick("yesCount"),
