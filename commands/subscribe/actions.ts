@@ -1,4 +1,3 @@
-import { ChannelType } from "discord.js";
 import type { FeedDefinition } from "../../src/delivery/feed.js";
 import type { ChannelPlace } from "../../src/discord/permissions.js";
 import {
@@ -18,6 +17,7 @@ import {
   servedOf,
   subscriptionsIn,
   tagFor,
+  tagsOf,
 } from "./subscription.js";
 
 /** Ends a subscription. @param guildId the server of the person @throws {PersonError} */
@@ -37,16 +37,13 @@ export async function endSubscription(
  * @throws {PersonError} if the forum requires a tag and has none
  */
 function currentTag(place: ChannelPlace, feed: FeedDefinition, tagId: string | null): string | null {
-  const { channel } = place;
-  const isThere =
-    channel.type === ChannelType.GuildForum && channel.available_tags.some(({ id }) => id === tagId);
+  const isThere = tagsOf(place.channel).some(({ id }) => id === tagId);
   return isThere ? tagId : tagFor(place, feed);
 }
 
 /** Names the tag of a subscription's posts. Empty if they have none. */
 function tagWords({ channel }: ChannelPlace, tagId: string | null): Markdown[] {
-  if (channel.type !== ChannelType.GuildForum) return [];
-  const tag = channel.available_tags.find(({ id }) => id === tagId);
+  const tag = tagsOf(channel).find(({ id }) => id === tagId);
   return tag ? [md`Posts get the tag **${tag.name}**`] : [];
 }
 

@@ -53,13 +53,18 @@ export const noLongerThere = (): PersonError =>
 
 const REQUIRE_TAG = 1 << 4;
 
+/** Returns the tags of a forum. Empty for other channels, and for a forum without any. */
+export const tagsOf = (channel: ChannelPlace["channel"]) =>
+  channel.type === ChannelType.GuildForum ? (channel.available_tags ?? []) : [];
+
 /**
  * Returns a tag for posts if the forum requires one: a tag that matches the feed, or else the first.
  * @throws {PersonError} if the forum has no tags
  */
 export function tagFor({ channel }: ChannelPlace, feed: FeedDefinition): string | null {
   if (channel.type !== ChannelType.GuildForum || !((channel.flags ?? 0) & REQUIRE_TAG)) return null;
-  const tag = channel.available_tags.find(({ name }) => feed.tagName.test(name)) ?? channel.available_tags[0];
+  const tags = tagsOf(channel);
+  const tag = tags.find(({ name }) => feed.tagName.test(name)) ?? tags[0];
   if (!tag)
     throw new PersonError(
       `<#${channel.id}> requires a tag on each post but has no tags. Add one in the channel settings, and try again.`,

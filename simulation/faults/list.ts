@@ -373,7 +373,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     seed: 6,
     file: "src/feeds/governance/voters.ts",
     changes: [
-      ["await isPingable(rest, { guildId, channelId: each.channelId }, roleId, setBy)", 'setBy !== ""'],
+      [
+        "await isPingable(rest, { guildId, channelId: each.channelId, botId }, roleId, setBy)",
+        'setBy !== ""',
+      ],
     ],
   },
 };
