@@ -6,9 +6,6 @@ import { AGES, ageOf, visitsOf, whereOf } from "./visits.js";
 
 /** Maximum age of names and versions, which the bot reads every half hour, in ms. */
 const DIRECTORY_MS = 45 * MINUTE;
-/** Time without a report after which the simulated explorer calls a validator inactive, in ms. */
-const INACTIVE_MS = 2 * HOUR;
-
 /** Number of validators on a page. */
 const PAGE = 100;
 
@@ -139,10 +136,12 @@ export const judgeValidators: Judge = function* (of, evidence) {
 
 /**
  * Returns the number of validators that the explorer lists at a time, of active ones by version, and of those that exist but are
- * not listed. Later ones are always active.
+ * not listed. Later ones are always active. Some may count as active or not (`most`).
  */
 function countAt({ history }: Case, at: number) {
   const counts = new Map<string, number>();
+  const most = new Map<string, number>();
+  const gaps = extremesOf({ history }, at);
   let unlisted = 0;
   let odd = 0;
   const told = history.shownAt(at);
@@ -151,17 +150,21 @@ function countAt({ history }: Case, at: number) {
       unlisted += 1;
       continue;
     }
-    if (told - history.lastSeen(number, told) >= INACTIVE_MS) continue;
+    const silentMs = told - history.lastSeen(number, told);
+    if (silentMs > 2.5 * gaps.most) continue;
     // Without a report, it may count as active or not.
     if (history.oddityOf(`Node ${number}`, at) !== undefined) odd += 1;
     const version = history.versionOf(number, told);
-    counts.set(version, (counts.get(version) ?? 0) + 1);
+    addOne(most, version);
+    if (silentMs <= 2 * gaps.least) addOne(counts, version);
   }
   const known = history.joinings.filter((each) => each.at <= at);
   const joined = known.filter(({ name }) => history.oddityOf(name, told) !== "unlisted").length;
   const total = history.validatorCount - unlisted + joined;
-  return { counts, joined, odd, total, unlisted: unlisted + known.length - joined };
+  return { counts, most, joined, odd, total, unlisted: unlisted + known.length - joined };
 }
+
+const addOne = (counts: Map<string, number>, key: string) => void counts.set(key, (counts.get(key) ?? 0) + 1);
 
 /** Checks the number of active validators on each version, and its share. */
 export const judgeVersionCounts: Judge = function* (of, evidence) {
@@ -181,7 +184,9 @@ export const judgeVersionCounts: Judge = function* (of, evidence) {
     if (visit.screen === "versions" && digits.size > 1)
       yield `Percentages with different digits, ${percents.join(", ")}: ${whereOf(visit)}`;
     for (const [, version = "", shown, percent] of rows) {
+      if (isAroundChange(of, visit.from)) continue;
       const counts = real.map((each) => each.counts.get(version) ?? 0);
+      const most = real.map((each) => each.most.get(version) ?? 0);
       const joined = Math.max(...real.map((each) => each.joined));
       // The bot counts a validator that is not listed while it knows it from its own page.
       const opened = Math.max(...real.map((each) => each.unlisted));
@@ -189,9 +194,9 @@ export const judgeVersionCounts: Judge = function* (of, evidence) {
       const moved = Math.max(...real.map(({ total }) => total)) > PAGE ? Math.ceil(joined / JOINED) : 0;
       if (
         Number(shown) < Math.min(...counts) - Math.max(...real.map((each) => each.odd)) - moved ||
-        Number(shown) > Math.max(...counts) + joined + opened
+        Number(shown) > Math.max(...most) + joined + opened
       )
-        yield `${shown} run ${version}, of ${Math.min(...counts)} to ${Math.max(...counts)} and ${joined}: ${whereOf(visit)}`;
+        yield `${shown} run ${version}, of ${Math.min(...counts)} to ${Math.max(...most)} and ${joined}: ${whereOf(visit)}`;
       const share = (100 * Number(shown)) / sum;
       if (visit.screen === "versions" && percent !== undefined && Math.abs(Number(percent) - share) > 0.06)
         yield `${percent}% run ${version}, and not ${share.toFixed(2)}%: ${whereOf(visit)}`;
@@ -268,9 +273,9 @@ export const judgeMajorities: Judge = function* (of, evidence) {
     const said = /`([\d.]+)`, which most run/.exec(text)?.[1] ?? /and most run ([\d.]+\d)/.exec(text)?.[1];
     if (said === undefined) continue;
     const shares = Array.from({ length: 12 }, (_, step) => {
-      const { counts, joined } = countAt(of, at - step * 5 * MINUTE);
+      const { counts, most, joined } = countAt(of, at - step * 5 * MINUTE);
       const all = [...counts.values()].reduce((sum, count) => sum + count, joined);
-      return ((counts.get(said) ?? 0) + joined) / all;
+      return ((most.get(said) ?? 0) + joined) / all;
     });
     if (Math.max(...shares) <= 0.5) yield `Most run ${said}, and it is ${shares[0]?.toFixed(2)}: ${where}`;
   }
