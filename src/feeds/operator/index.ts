@@ -12,7 +12,7 @@ import { ageOf } from "../../util/clock.js";
 import { HOUR, MINUTE, SECOND } from "../../util/units.js";
 import { type Trouble, troubles } from "./collections.js";
 import { titleOf, troubleView } from "./messages.js";
-import { compareTroubles, findTroubles, isLate } from "./troubles.js";
+import { compareTroubles, createUnread, findTroubles, isLate } from "./troubles.js";
 
 /** The name of this feed. */
 export const OPERATOR_FEED = "operator";
@@ -118,20 +118,11 @@ function createUnreadable(state: LeasedState) {
  */
 const LATE_LOOKS = 3;
 
-/** Time without a reading after which a feed is reported, in ms. */
-const UNREAD_MS = 15 * MINUTE;
-
 function createPoll(state: LeasedState, self: SelfReport, now: () => number) {
   const knownTroubles = state.open(troubles);
   const unreadable = createUnreadable(state);
   let lateLooks = 0;
-  let unreadSince: number | undefined;
-  /** Returns the feeds that have not been read for a while. Just after the start, none has been read yet. */
-  const longUnread = (): readonly string[] => {
-    const names = self.unread();
-    unreadSince = names.length === 0 ? undefined : (unreadSince ?? performance.now());
-    return unreadSince !== undefined && performance.now() - unreadSince >= UNREAD_MS ? names : [];
-  };
+  const longUnread = createUnread();
   return async function* (subscribers: Subscribers): PollSteps {
     const [subscription] = await subscribers.subscriptions();
     if (!subscription) return "done";
@@ -145,7 +136,7 @@ function createPoll(state: LeasedState, self: SelfReport, now: () => number) {
     const foundTroubles = findTroubles({
       ...self,
       waitingMs: lateLooks < LATE_LOOKS ? 0 : waitingMs,
-      unread: longUnread(),
+      unread: longUnread({ ...self, elapsed: performance.now() }),
       unreadable: await unreadable(),
       elapsed: performance.now(),
     });

@@ -8,8 +8,8 @@ export type TroubleKind = Trouble["kind"];
 /** Measurements from which problems are detected. */
 export interface Signs extends Omit<SelfReport, "waitingMs" | "unread"> {
   readonly waitingMs: number;
-  /** Feeds that have not been read for a while, by name. */
-  readonly unread: readonly string[];
+  /** Names of the feeds that have not been read for a while. `undefined` if that is not known yet. */
+  readonly unread: readonly string[] | undefined;
   /** Unreadable documents of the state, by collection. */
   readonly unreadable: readonly string[];
   /** Time of the monotonic clock, ms. */
@@ -57,8 +57,7 @@ export function findTroubles(signs: Signs): FoundTroubles {
   if (explorer?.has("refused")) foundProblems.set("key", explorerVariables);
   if (awaySince !== undefined) foundProblems.set("explorer", elapsed - awaySince >= AWAY_MS ? [] : undefined);
   if (isLate(waitingMs)) foundProblems.set("late", []);
-  // An explorer that does not answer, or rejects the key, is reported as such.
-  if (unread.length > 0) foundProblems.set("unread", explorer?.size === 0 ? unread : undefined);
+  if (unread?.length !== 0) foundProblems.set("unread", unread);
   if (unreadable.length > 0) foundProblems.set("unreadable", countedIn(unreadable).slice(0, MAX_DETAILS));
   const differences = unforeseen().map(
     ({ endpoint, path, kind, found: word }) =>
@@ -66,6 +65,27 @@ export function findTroubles(signs: Signs): FoundTroubles {
   );
   if (differences.length > 0) foundProblems.set("unforeseen", differences.slice(0, MAX_DETAILS));
   return foundProblems;
+}
+
+/**
+ * Creates a function that returns the feeds that have not been read for a while, one after another. It returns `undefined` while that
+ * is unknown: just after the start or an outage, none has been read yet.
+ */
+export function createUnread() {
+  const since = new Map<string, number>();
+  return ({
+    troubles,
+    unread,
+    elapsed,
+  }: Pick<SelfReport, "troubles" | "unread"> & Pick<Signs, "elapsed">) => {
+    // An explorer that does not answer, or rejects the key, is reported as such.
+    const isExplained = troubles()?.size !== 0;
+    const names = isExplained ? [] : unread();
+    for (const name of since.keys()) if (!names.includes(name)) since.delete(name);
+    for (const name of names) if (!since.has(name)) since.set(name, elapsed);
+    const late = names.filter((name) => elapsed - (since.get(name) ?? elapsed) >= AWAY_MS);
+    return isExplained || late.length < Math.min(names.length, 1) ? undefined : late;
+  };
 }
 
 /** Changes of problems by id: started, changed or ended, and deleted. */
@@ -142,8 +162,8 @@ export function compareTroubles(
   }
   for (const [kind, details] of found) {
     if (openKinds.has(kind) || details === undefined) continue;
-    // The explorer counts as away only after a while.
-    const since = kind === "explorer" ? now - AWAY_MS : now;
+    // These are reported only after a while.
+    const since = kind === "explorer" || kind === "unread" ? now - AWAY_MS : now;
     const trouble = { channelId, kind, since, seenAt: now, details: [...details], revision: 0 };
     begun.set(troubleId(trouble), trouble);
   }

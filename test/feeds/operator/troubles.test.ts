@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { Trouble } from "../../../src/feeds/operator/collections.js";
-import { compareTroubles, findTroubles, type Signs } from "../../../src/feeds/operator/troubles.js";
+import {
+  compareTroubles,
+  createUnread,
+  findTroubles,
+  type Signs,
+} from "../../../src/feeds/operator/troubles.js";
 import { createVitals } from "../../../src/ops/vitals.js";
 import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
 
@@ -50,15 +55,8 @@ describe("problems of the bot", () => {
     ],
     ["ignores announcements that have waited for 5 min", { waitingMs: 5 * MINUTE }, []],
     ["finds announcements that have waited longer", { waitingMs: 5 * MINUTE + 1 }, [["late", []]]],
+    ["is undecided about feeds just after the start", { unread: undefined }, [["unread", undefined]]],
     ["finds feeds that are not read", { unread: ["validator"] }, [["unread", ["validator"]]]],
-    [
-      "does not report them beside an explorer that is down",
-      { unread: ["validator"], ...awayFor(20 * MINUTE) },
-      [
-        ["explorer", []],
-        ["unread", undefined],
-      ],
-    ],
     [
       "counts documents that were set aside",
       { unreadable: ["prices", "requests", "prices"] },
@@ -157,6 +155,37 @@ describe("problems of the bot", () => {
   ])("%s", (_, found, expected) => {
     expect(found).toEqual({ begun: [], changed: [], forgotten: [], ...expected });
   });
+});
+
+it("feeds are unread after a quarter of an hour each, except for an outage and the time after it", () => {
+  const longUnread = createUnread();
+  const well = new Map();
+  const away = new Map([["failing", 0] as const]);
+  const looks: readonly [
+    minute: number,
+    troubles: typeof well | undefined,
+    late: readonly string[],
+    readonly string[] | undefined,
+  ][] = [
+    [0, undefined, ["validator"], undefined],
+    [1, well, ["validator"], undefined],
+    [3, well, [], []],
+    [4, well, ["validator"], undefined],
+    [18, well, ["validator", "price"], undefined],
+    [19, well, ["validator", "price"], ["validator"]],
+    [20, well, ["price"], undefined],
+    [21, well, [], []],
+    [22, well, ["price"], undefined],
+    [30, away, ["price"], undefined],
+    [50, away, ["price"], undefined],
+    [51, well, ["price"], undefined],
+    [52, well, [], []],
+  ];
+  for (const [minute, troubles, late, expected] of looks)
+    expect(
+      longUnread({ troubles: () => troubles, unread: () => late, elapsed: minute * MINUTE }),
+      `minute ${minute}`,
+    ).toEqual(expected);
 });
 
 describe("vitals of the background work", () => {
