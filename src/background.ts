@@ -263,7 +263,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     job(() => unlessEnded(readRounds()), polls.watchPollSeconds * SECOND, "reading of the rounds"),
     job(() => unlessEnded(fillDirectory()), DIRECTORY_MS, "reading of names"),
     job(janitor.sweep, SWEEP_MS, "sweep of the state"),
-    job(createDepartures(context), DAY, "lookup of quiet channels"),
+    job(createDepartures({ ...context, stopping: ending.signal }), HOUR, "lookup of quiet channels"),
     outbox,
   ];
   return {

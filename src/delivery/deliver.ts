@@ -29,6 +29,9 @@ const THREAD_MS = 10_000;
 /** Interval at which a paused channel is checked again, in ms. */
 const PAUSED_MS = 8_000;
 
+/** The last error of a channel whose server the bot has left. */
+export const LEFT_SERVER = "the bot is no longer in the server";
+
 interface DeliverContext extends DeliveryContext {
   /** Returns the feed of a delivery. */
   readonly feedOf: (delivery: Delivery) => Feed | undefined;
@@ -239,7 +242,7 @@ export function createDeliver(context: DeliverContext) {
     }
     // The operator cannot change what a person refuses.
     onDelivered(waiting.feed, userId === null ? "paused" : "refused", now() - waiting.at);
-    await recordError(waiting, hasLeftServer ? "the bot is no longer in the server" : wordsFor(error), {
+    await recordError(waiting, hasLeftServer ? LEFT_SERVER : wordsFor(error), {
       paused: true,
       ...(hasLeftServer ? { goneSince: now() } : {}),
     });

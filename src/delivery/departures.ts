@@ -1,51 +1,66 @@
-import { isDeleted, isMember } from "../discord/post.js";
+import { channelState, isMember } from "../discord/post.js";
 import { ageOf } from "../util/clock.js";
 import { filterInTurns } from "../util/event-loop.js";
 import { DAY } from "../util/units.js";
 import type { Health, Subscription } from "./collections.js";
 import type { DeliveryContext } from "./context.js";
+import { LEFT_SERVER } from "./deliver.js";
 import { lineOf } from "./send.js";
 
 /** Time without a delivery after which a channel is looked up, in ms. */
 const QUIET_MS = 7 * DAY;
 /** Maximum number of channels that are looked up at a time. Which ones is up to chance, so that each has its turn. */
-const MAX_CHECKED = 200;
+const MAX_CHECKED = 20;
 
 /** True if no delivery would show soon that a channel is gone: it is paused, or has been quiet for a week. */
 const isQuiet = ({ since }: Subscription, { paused, deliveredAt = 0, goneSince }: Health, now: number) =>
   goneSince === undefined && (paused === true || ageOf(Math.max(since, deliveredAt), now) > QUIET_MS);
 
+interface DeparturesContext
+  extends Pick<
+    DeliveryContext,
+    "state" | "lease" | "rest" | "subscriptions" | "janitor" | "pacer" | "log" | "now"
+  > {
+  readonly stopping: AbortSignal;
+}
+
 /**
- * Creates the daily job that looks up quiet channels. It removes the subscriptions of those that were deleted, and notes when the bot
+ * Creates the job that looks up some quiet channels. It removes the subscriptions of those that were deleted, and notes when the bot
  * has left a server, whose subscriptions are removed later (listeners.ts).
  */
-export function createDepartures({
-  state,
-  rest,
-  subscriptions,
-  janitor,
-  pacer,
-  log,
-  now,
-}: Pick<DeliveryContext, "state" | "rest" | "subscriptions" | "janitor" | "pacer" | "log" | "now">) {
+export function createDepartures(context: DeparturesContext) {
+  const { state, lease, rest, subscriptions, janitor, pacer, log, now, stopping } = context;
+
   /** Notes that the bot has left a channel's server, unless the subscription was removed meanwhile. */
   const noteLeft = async (subscription: Subscription) => {
     const { channelId } = subscription;
     const unchanged = await subscriptions.unchanged(subscription);
-    const health = { ...(await subscriptions.health(channelId)), paused: true, goneSince: now() };
+    const left = { paused: true, goneSince: now(), error: LEFT_SERVER, erroredAt: now() };
+    const health = { ...(await subscriptions.health(channelId)), ...left };
     if (unchanged) await state.commit([unchanged, subscriptions.healthWrite(channelId, health)]);
   };
 
-  /** Looks channels up, and returns those that Discord does not know. */
-  const deletedAmong = async (all: readonly Subscription[]): Promise<readonly Subscription[]> => {
-    const deleted: Subscription[] = [];
+  /** Looks a channel up. @returns how it is gone; `undefined` if it is there, or Discord does not answer */
+  const departureOf = async ({
+    channelId,
+    guildId,
+  }: Subscription): Promise<"deleted" | "left" | undefined> => {
+    const found = await channelState(rest, channelId);
+    if (found === "deleted") return "deleted";
+    const mayHaveLeft = found === "closed" && guildId !== null;
+    return mayHaveLeft && !(await isMember(rest, guildId).catch(() => true)) ? "left" : undefined;
+  };
+
+  /** Returns those of some channels that are gone. */
+  const goneAmong = async (all: readonly Subscription[]) => {
+    const gone: { readonly each: Subscription; readonly how: "deleted" | "left" }[] = [];
     for (const each of all) {
+      if (stopping.aborted || lease.validUntil() <= now()) return [];
       await pacer.turn(lineOf(each), "edit");
-      if (await isDeleted(rest, each.channelId)) deleted.push(each);
-      else if (each.guildId !== null && !(await isMember(rest, each.guildId).catch(() => true)))
-        await noteLeft(each);
+      const how = await departureOf(each);
+      if (how) gone.push({ each, how });
     }
-    return deleted;
+    return gone;
   };
 
   return async (): Promise<void> => {
@@ -62,10 +77,15 @@ export function createDepartures({
       .map((each) => ({ each, chance: Math.random() }))
       .sort((a, b) => a.chance - b.chance)
       .slice(0, MAX_CHECKED);
-    // In an incident, Discord may not know a channel for a moment.
-    for (const { channelId } of await deletedAmong(await deletedAmong(chosen.map(({ each }) => each)))) {
-      await janitor.removeChannels([channelId]);
-      log.info({ channel: channelId }, "A subscribed channel was deleted; removed its subscriptions");
+    const seemGone = await goneAmong(chosen.map(({ each }) => each));
+    // In an incident, Discord may not know a channel or a server for a moment.
+    for (const { each, how } of await goneAmong(seemGone.map((gone) => gone.each))) {
+      const { channelId } = each;
+      if (how === "left") await noteLeft(each);
+      else {
+        await janitor.removeChannels([channelId]);
+        log.info({ channel: channelId }, "A subscribed channel was deleted; removed its subscriptions");
+      }
     }
   };
 }

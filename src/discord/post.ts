@@ -298,9 +298,22 @@ export async function isMember(rest: REST, guildId: string): Promise<boolean> {
   }
 }
 
-/** True if a channel was deleted. Discord may say so of one that is still there, during an incident. */
-export const isDeleted = (rest: REST, channelId: string): Promise<boolean> =>
+/**
+ * Looks a channel up: "closed" if the bot can't see it. Discord may say "deleted" of one that is still there, during an incident.
+ */
+export const channelState = (
+  rest: REST,
+  channelId: string,
+): Promise<"there" | "deleted" | "closed" | "unknown"> =>
   rest.get(Routes.channel(channelId)).then(
-    () => false,
-    (error: unknown) => error instanceof DiscordAPIError && error.status === 404,
+    () => "there" as const,
+    (error: unknown) => {
+      const status = error instanceof DiscordAPIError ? error.status : undefined;
+      if (status === 404) return "deleted";
+      return status === 403 ? "closed" : "unknown";
+    },
   );
+
+/** True if Discord does not know a channel. */
+export const isDeleted = async (rest: REST, channelId: string): Promise<boolean> =>
+  (await channelState(rest, channelId)) === "deleted";

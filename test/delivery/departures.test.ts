@@ -18,6 +18,8 @@ it("removes quiet channels that were deleted, and notes servers that the bot has
   const now = Date.now();
   const context = {
     state,
+    lease: { epoch: 1, validUntil: () => Number.POSITIVE_INFINITY },
+    stopping: new AbortController().signal,
     rest: new REST({ api: discord.url, retries: 0 }).setToken(discord.token),
     subscriptions,
     janitor: createJanitor(state, subscriptions),
@@ -49,7 +51,11 @@ it("removes quiet channels that were deleted, and notes servers that the bot has
   const { lively, kept, left: abandoned } = channels;
   // A delivery to the lively one will show that it is gone.
   expect(new Set(left)).toEqual(new Set([lively.id, kept.id, abandoned.id]));
-  expect(await subscriptions.health(abandoned.id)).toMatchObject({ paused: true, goneSince: now });
+  expect(await subscriptions.health(abandoned.id)).toMatchObject({
+    paused: true,
+    goneSince: now,
+    error: "the bot is no longer in the server",
+  });
   expect(await subscriptions.health(kept.id)).toEqual({});
   await state.close();
   await discord.close();
