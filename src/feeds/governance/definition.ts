@@ -27,7 +27,7 @@ import { missingIn, options, topics } from "./topics.js";
 import { neededForTracked, requestKey, toVoteRequest, trackedStanding } from "./tracking.js";
 import { PROGRESS } from "./watch.js";
 
-/** Timeout for loading the names of these requests, in ms. Without a name, their kind is shown. */
+/** Timeout for loading the name of a request, in ms. Without a name, its kind is shown. */
 const NAMES_MS = 1_000;
 
 /** Returns a sample for ledgers without vote requests. */

@@ -1,4 +1,4 @@
-import type { REST } from "discord.js";
+import { type APIUser, type REST, Routes } from "discord.js";
 import type { Subscription } from "../../delivery/collections.js";
 import type { Mentions } from "../../delivery/feed.js";
 import type { Subscriptions } from "../../delivery/subscriptions.js";
@@ -11,6 +11,7 @@ import { missingLine } from "../../screens/vote-parts.js";
 import type { State } from "../../storage/state.js";
 import { md } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
+import { lazy } from "../../util/single-flight.js";
 import { deadlineOf, type Reminder } from "./events.js";
 import type { Absence, createMessages } from "./messages.js";
 import { isFor } from "./recipients.js";
@@ -45,6 +46,7 @@ interface RemindingDeps {
 
 /** Creates the content of reminders, depending on who receives them. */
 export function createReminding({ state, subscriptions, rest, messages, names, now }: RemindingDeps) {
+  const ownId = lazy(async () => ((await rest.get(Routes.user())) as APIUser).id);
   const isIn = (voters: readonly Voter[], voter: string) => voters.some((each) => isCalled(each, voter));
 
   /**
@@ -112,7 +114,7 @@ export function createReminding({ state, subscriptions, rest, messages, names, n
       const absence = await absenceFor(recipients, snapshot);
       if (!absence) return undefined;
       const mentions = await mentionsFor(
-        { state, subscriptions, rest },
+        { state, subscriptions, rest, ownId },
         event,
         recipients,
         await snapshot.missing(),

@@ -4,7 +4,7 @@ import { ifAnswered } from "../../explorer/errors.js";
 import { readPages } from "../../explorer/paging.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import type { Reading } from "../../explorer/service.js";
-import { standingOf } from "../../ledger/vote-phase.js";
+import { standingOf, type VotePhase } from "../../ledger/vote-phase.js";
 import {
   countSuperValidators,
   findVoteRequest,
@@ -19,6 +19,7 @@ import { dateWords, untilWords } from "../../screens/vote-times.js";
 import { countedWords, type Markdown, md } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
 import { present } from "../../util/present.js";
+import { withTimeout } from "../../util/timeouts.js";
 import { trackedVoteRequests } from "./collections.js";
 import { openingFor, reminderTimes, seenOf } from "./reminders.js";
 import { remindersOf } from "./topics.js";
@@ -30,6 +31,8 @@ const MAX_SHOWN = 10;
 const MAX_PAGES = 10;
 /** Timeout for loading the names of these requests, in ms. Without a name, their kind is shown. */
 const NAMES_MS = 1_000;
+/** Timeout for finding out who has voted on one of them, in ms. */
+const VOTES_MS = 5_000;
 
 const NO_REMINDER = md`Its reminder times before this date have passed, so I won't remind you of it.`;
 
@@ -39,6 +42,7 @@ interface OpenRequest {
   readonly request: VoteRequest;
   readonly needed: number | undefined;
   readonly at: number | undefined;
+  readonly phase: VotePhase;
 }
 
 /** True if a subscription's last reminder before a date of a request was due already. @param at epoch ms */
@@ -76,7 +80,8 @@ async function readOpen({
       const listed = fromExplorer(row, null);
       const request = { ...listed, ...names.seenOf(listed.identity) };
       const needed = neededFor(request, superValidators);
-      return { row, request, needed, at: standingOf(request, needed, now).next?.at };
+      const { phase, next } = standingOf(request, needed, now);
+      return { row, request, needed, at: next?.at, phase };
     })
     .sort((a, b) => (a.at ?? Number.MAX_SAFE_INTEGER) - (b.at ?? Number.MAX_SAFE_INTEGER));
   return { ...rows, data: open };
@@ -106,7 +111,7 @@ async function openLines(
 
 /** True if a super validator has voted on a request; `undefined` if that is unknown. */
 async function hasVoted(
-  { explorer }: AnswerDeps,
+  { explorer, names }: AnswerDeps,
   listed: Reading<VoteRequest>,
   voter: string,
 ): Promise<boolean | undefined> {
@@ -118,7 +123,8 @@ async function hasVoted(
     const reading = await read();
     const votes = reading && (await ifAnswered(findVotes(explorer, reading)));
     const voted = votersIn((votes?.data ?? []).filter(({ accept }) => accept !== null));
-    if (voted.some((each) => isCalled(each, voter))) return true;
+    // A row of the list may have only the voter's name.
+    if (voted.some((each) => isCalled(each, voter) || isCalled(each, names.called(voter)))) return true;
     if (votes?.complete && !votes.problem) return false;
   }
   return undefined;
@@ -128,19 +134,22 @@ async function hasVoted(
 async function uncastLines(deps: AnswerDeps, subscription: Subscription, voter: string): Promise<Markdown[]> {
   const reading = await readOpen(deps);
   if (!reading) return [CANT_READ];
-  const checks = reading.data.map(async (each) => ({
-    each,
-    hasVoted: await hasVoted(deps, { ...reading, data: each.request }, voter),
-  }));
+  // The other ones are decided, so that a vote changes nothing any more.
+  const undecided = reading.data.filter(({ phase }) => phase === "voting");
+  const checks = undecided.slice(0, MAX_SHOWN).map(async (each) => {
+    const check = hasVoted(deps, { ...reading, data: each.request }, voter);
+    return { each, hasVoted: await withTimeout(check, VOTES_MS, () => undefined) };
+  });
   const checked = await Promise.all(checks);
   const uncast = checked.filter((one) => one.hasVoted === false).map(({ each }) => each);
-  const unknownCount = checked.filter((one) => one.hasVoted === undefined).length;
+  const unknownCount =
+    undecided.length - checked.length + checked.filter((one) => one.hasVoted === undefined).length;
   const late = new Set<OpenRequest>();
   for (const each of uncast)
     if (each.at !== undefined && (await isTooLate(deps, subscription, each.request, each.at))) late.add(each);
   const lines = await openLines(deps, uncast, (each) => (late.has(each) ? "⏰" : "•"));
   return present([
-    uncast.length === 0 && unknownCount === 0 && md`It has voted on everything that's open.`,
+    uncast.length === 0 && unknownCount === 0 && md`It has voted on everything that's undecided.`,
     uncast.length > 0 && md`Not voted yet:`,
     ...lines,
     late.size > 0 && md`-# ⏰ The reminder times before this date have passed, so I won't remind you of it.`,
@@ -161,7 +170,8 @@ async function requestLines(
   const request = { ...found, ...names.seenOf(identity) };
   const standing = standingOf(request, neededFor(request, await countSuperValidators(explorer)), now);
   if (standing.next) {
-    const isLate = await isTooLate(deps, subscription, request, standing.next.at);
+    const isLate =
+      standing.phase === "voting" && (await isTooLate(deps, subscription, request, standing.next.at));
     return present([md`It's open: ${dateWords(standing.next)}.`, isLate && NO_REMINDER]);
   }
   const notes = standingNote(request, standing);

@@ -1,4 +1,4 @@
-import { type APIUser, type REST, Routes } from "discord.js";
+import type { REST } from "discord.js";
 import type { Subscription } from "../../delivery/collections.js";
 import { hasTopic, type Mentions } from "../../delivery/feed.js";
 import type { Subscriptions } from "../../delivery/subscriptions.js";
@@ -38,6 +38,8 @@ interface MentionDeps {
   readonly state: State;
   readonly subscriptions: Pick<Subscriptions, "activeIn">;
   readonly rest: REST;
+  /** Returns the bot's user id. It is asked for once. */
+  readonly ownId: () => Promise<string>;
 }
 
 /** Returns the channels without the earlier ones in which the bot can't post, so that no ping is left to one that is gone or closed. */
@@ -63,7 +65,7 @@ async function withoutClosed(
  * @throws {Error} if Discord cannot be asked who may ping a role
  */
 export async function mentionsFor(
-  { state, subscriptions, rest }: MentionDeps,
+  { state, subscriptions, rest, ownId }: MentionDeps,
   event: Reminder,
   recipients: readonly Subscription[],
   missing: MissingVotes | null,
@@ -79,15 +81,16 @@ export async function mentionsFor(
   const subscribed = (await subscriptions.activeIn(guildId, feed)).filter(
     (each) => mayPing(each) && dueTogether.some((other) => isFor(each, other)),
   );
-  const { id: botId } = (await rest.get(Routes.user())) as APIUser;
+  const absent = [...(await state.open(representatives).list()).values()].filter(
+    (each) => each.guildId === guildId && missing.voters.some((voter) => isSameVoter(voter, each)),
+  );
+  if (absent.length === 0) return noPings;
+  const botId = await ownId();
   const pinging = await withoutClosed(
     rest,
     botId,
     subscribed.length > 0 ? subscribed : [recipient],
     channelId,
-  );
-  const absent = [...(await state.open(representatives).list()).values()].filter(
-    (each) => each.guildId === guildId && missing.voters.some((voter) => isSameVoter(voter, each)),
   );
   /** Returns the first channel in which a role may be pinged. */
   const channelFor = async (roleId: string, setBy: string | undefined): Promise<string | undefined> => {

@@ -407,7 +407,7 @@ describe("missing votes", () => {
     expect(uncast).toMatch(/⏰ .*Private motion, quorum by/);
     expect(uncast).toContain("The reminder times before this date have passed");
     const settled = textOf(await ask("/watch voter", { sv: voter.name }, late));
-    expect(settled).toContain("It has voted on everything that's open.");
+    expect(settled).toContain("It has voted on everything that's undecided.");
     const one = textOf(await ask("/watch proposal", { proposal: request.trackingCid ?? "" }, late));
     expect(one).toContain("Its reminder times before this date have passed");
   });
