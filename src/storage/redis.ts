@@ -21,6 +21,8 @@ const LOOK_EVERY_MS = 50;
  */
 const WATCH_EVERY_MS = 3_000;
 const MAX_UNANSWERED = 4;
+/** Every so many watches, the bot's commands are tried, too. */
+const WATCHES_PER_TRIAL = 5;
 
 const openClient = (url: string) =>
   createClient({
@@ -141,6 +143,7 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
   client.connect().catch(() => {});
 
   let unanswered = 0;
+  let watches = 0;
   const heard = () => {
     unanswered = 0;
   };
@@ -151,7 +154,8 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
     // An error is an answer, too.
     client.ping().then(heard, heard);
     // A process that only waits for the lease writes nothing, and would not notice that it is connected to a replica.
-    if (!isRefused) lastTrial = trial();
+    watches += 1;
+    if (watches % WATCHES_PER_TRIAL === 0 && !isRefused) lastTrial = trial();
     if (unanswered <= MAX_UNANSWERED) return;
     heard();
     beginFailure("Redis does not answer");

@@ -145,6 +145,8 @@ export async function endPause(
   const { channelId } = subscription;
   for (;;) {
     const { paused = false, error, erroredAt, goneSince, ...rest } = await subscriptions.health(channelId);
+    // The other subscriptions of a channel share its health.
+    if (!paused && error === undefined && erroredAt === undefined && goneSince === undefined) return false;
     // If the subscription was removed meanwhile, so was the channel's health.
     const unchanged = await subscriptions.unchanged(subscription);
     if (!unchanged || (await state.commit([unchanged, subscriptions.healthWrite(channelId, rest)])))
