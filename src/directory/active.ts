@@ -13,7 +13,7 @@ interface ValidatorEntries {
 
 /**
  * Returns a function that tells if a validator of the directory is active, as of when it was last read. If the explorer is behind, as
- * of its newest report.
+ * of its newest report. If most seem silent, as just after the network stood still, those that the explorer calls active count, too.
  */
 export function activeIn(
   { asOf, entries }: ValidatorEntries,
@@ -23,7 +23,7 @@ export function activeIn(
   const reportedAt = ({ id, seenAt = null }: NamedEntry) => pastTime(seenAt, readAt(id));
   const newestAt = entries("validator").reduce((latest, each) => Math.max(latest, reportedAt(each) ?? 0), 0);
   const isBehind = (at: number) => at - newestAt > BEHIND_MS + intervals(null).ms;
-  return (entry) => {
+  const seemsActive = (entry: NamedEntry) => {
     const at = readAt(entry.id);
     const { standing } = judgeReports(
       reportedAt(entry),
@@ -32,4 +32,8 @@ export function activeIn(
     );
     return isRunning(standing, entry.active);
   };
+  const all = entries("validator");
+  const calledActive = all.filter(({ active }) => active === true);
+  const isDoubtful = 2 * all.filter(seemsActive).length < calledActive.length;
+  return (entry) => seemsActive(entry) || (isDoubtful && entry.active === true);
 }

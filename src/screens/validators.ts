@@ -249,7 +249,7 @@ function fromDirectory(
         isVersion(running) &&
         compareVersions(running, mostCommon) < 0;
   const rows = entries
-    .filter((each) => isActive(each) && isWanted(each.version))
+    .filter((each) => isWanted(each.version) && isActive(each))
     .sort((a, b) => ((b.seenAt ?? 0) - (a.seenAt ?? 0)) * (order === "DESC" ? 1 : -1))
     .map(({ id, name, active, version: running = null, seenAt = null }) => ({
       validator: id,

@@ -52,6 +52,9 @@ it("counts a validator as active by its reports, and by the explorer's word only
       [null, false],
     ]),
   ).toBe(2);
+  // Just after the network stood still, only the first ones have reported again.
+  const still = Array.from({ length: 9 }, () => [5 * HOUR, true] as const);
+  expect(await survey([[MINUTE, true], ...still])).toBe(10);
   // An explorer that is behind shows nobody's last report.
   expect(
     await survey([

@@ -184,7 +184,6 @@ export const judgeVersionCounts: Judge = function* (of, evidence) {
     if (visit.screen === "versions" && digits.size > 1)
       yield `Percentages with different digits, ${percents.join(", ")}: ${whereOf(visit)}`;
     for (const [, version = "", shown, percent] of rows) {
-      if (isAroundChange(of, visit.from)) continue;
       const counts = real.map((each) => each.counts.get(version) ?? 0);
       const most = real.map((each) => each.most.get(version) ?? 0);
       const joined = Math.max(...real.map((each) => each.joined));
@@ -192,10 +191,10 @@ export const judgeVersionCounts: Judge = function* (of, evidence) {
       const opened = Math.max(...real.map((each) => each.unlisted));
       // While two pages are read, those that joined together report together, and move others to the page that was read before.
       const moved = Math.max(...real.map(({ total }) => total)) > PAGE ? Math.ceil(joined / JOINED) : 0;
-      if (
+      const isOff =
         Number(shown) < Math.min(...counts) - Math.max(...real.map((each) => each.odd)) - moved ||
-        Number(shown) > Math.max(...most) + joined + opened
-      )
+        Number(shown) > Math.max(...most) + joined + opened;
+      if (isOff && !isAroundChange(of, visit.from))
         yield `${shown} run ${version}, of ${Math.min(...counts)} to ${Math.max(...most)} and ${joined}: ${whereOf(visit)}`;
       const share = (100 * Number(shown)) / sum;
       if (visit.screen === "versions" && percent !== undefined && Math.abs(Number(percent) - share) > 0.06)

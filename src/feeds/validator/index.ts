@@ -1,7 +1,8 @@
 import { announcedId, announcements } from "../../delivery/collections.js";
-import type { Feed, FeedDefinition, NameSources, SubjectChoice } from "../../delivery/feed.js";
+import type { AnswerDeps, Feed, FeedDefinition, NameSources, SubjectChoice } from "../../delivery/feed.js";
 import type { FeedDeps, FeedModule } from "../../delivery/module.js";
-import { type Directory, SUPER_VALIDATORS } from "../../directory/directory.js";
+import { activeIn } from "../../directory/active.js";
+import { SUPER_VALIDATORS } from "../../directory/directory.js";
 import { covers, groupOf, idsIn, isGroup, membersOf, ownOf } from "../../directory/groups.js";
 import { ExplorerError, ifAnswered } from "../../explorer/errors.js";
 import {
@@ -10,6 +11,7 @@ import {
   intervalFor,
   type NetworkRhythm,
   readInterval,
+  readIntervals,
   readNetworkRhythm,
 } from "../../ledger/network-rhythm.js";
 import { judgeReports } from "../../ledger/rhythm.js";
@@ -97,13 +99,17 @@ const subject: SubjectChoice = {
 };
 
 /** Returns lines about the members of a group, for a new subscriber. */
-function groupStanding(
+async function groupStanding(
   members: readonly string[] | undefined,
-  directory: Directory,
+  { directory, state }: Pick<AnswerDeps, "directory" | "state">,
   chosenMs: number | undefined,
-): Markdown[] {
+): Promise<Markdown[]> {
   if (!members) return [md`The list of super validators hasn't been read yet. Alerts begin once it has.`];
-  const inactive = members.filter((party) => directory.entry("validator", party)?.active === false);
+  const isActive = activeIn(directory, await readIntervals(state));
+  const inactive = members.filter((party) => {
+    const entry = directory.entry("validator", party);
+    return entry !== undefined && !isActive(entry);
+  });
   return [
     md`${countedWords(members.length, "validator")} at the moment, ${inactive.length} of them inactive.`,
     chosenMs === undefined
@@ -210,7 +216,7 @@ const definition: FeedDefinition = {
     const members = membersOf(subscription.subject ?? "", directory);
     const [validator = ""] = members ?? [];
     if (!members || isGroup(subscription.subject ?? ""))
-      return groupStanding(members, directory, chosenAfter(subscription));
+      return groupStanding(members, { directory, state }, chosenAfter(subscription));
     const detail = (await ifAnswered(explorer.validator({ validatorId: validator })))?.data;
     const interval = await readInterval(state, validator);
     const chosenMs = chosenAfter(subscription);
