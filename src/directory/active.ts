@@ -3,7 +3,7 @@ import { pastTime } from "../util/clock.js";
 import type { NamedEntry } from "./collections.js";
 
 /** Returns how often a validator reports, in ms, or how often most do. */
-export type Intervals = (party: string | null) => { readonly ms: number };
+export type ReportIntervals = (party: string | null) => { readonly ms: number };
 
 /** The validators of the directory. */
 interface ValidatorEntries {
@@ -17,7 +17,7 @@ interface ValidatorEntries {
  */
 export function activeIn(
   { asOf, entries }: ValidatorEntries,
-  intervals: Intervals,
+  intervals: ReportIntervals,
 ): (entry: NamedEntry) => boolean {
   const readAt = (id: string) => asOf("validator", id) ?? 0;
   const reportedAt = ({ id, seenAt = null }: NamedEntry) => pastTime(seenAt, readAt(id));

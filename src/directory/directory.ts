@@ -5,7 +5,7 @@ import { surveyVersions, type VersionSurvey } from "../ledger/versions.js";
 import { fingerprint, shortId } from "../text/ids.js";
 import { cut } from "../text/plain.js";
 import { MINUTE } from "../util/units.js";
-import { activeIn, type Intervals } from "./active.js";
+import { activeIn, type ReportIntervals } from "./active.js";
 import type { NamedEntry } from "./collections.js";
 
 /** Kinds of things in the directory. */
@@ -47,7 +47,7 @@ export interface Directory {
    * Returns the versions of active validators. The object stays the same until one of them changes.
    * @param intervals see Rhythms
    */
-  versions(intervals: Intervals): VersionSurvey;
+  versions(intervals: ReportIntervals): VersionSurvey;
   /** Returns the schedule that the accepted vote requests leave; `undefined` if they leave none. */
   upgrade(): UpgradeSchedule | undefined;
   /**
@@ -206,7 +206,9 @@ export function createDirectory(now = Date.now): Directory {
   const learntEntries = new Map<Kind, Map<string, { readonly entry: NamedEntry; readonly at: number }>>(
     KINDS.map((kind) => [kind, new Map()]),
   );
-  let versions: { readonly survey: VersionSurvey; readonly intervals: Intervals | undefined } | undefined;
+  let versions:
+    | { readonly survey: VersionSurvey; readonly intervals: ReportIntervals | undefined }
+    | undefined;
   let upgrade: { readonly schedule: UpgradeSchedule | undefined } | undefined;
   /** Deletes what was derived from a kind's entries. */
   const forgetDerived = (kind: Kind) => {

@@ -3,7 +3,7 @@ import { progress, type Subscription } from "../../delivery/collections.js";
 import type { AnswerDeps, Feed, FeedDefinition } from "../../delivery/feed.js";
 import type { FeedDeps, FeedModule } from "../../delivery/module.js";
 import { FIRST_FEED } from "../../delivery/version-1.js";
-import type { Intervals } from "../../directory/active.js";
+import type { ReportIntervals } from "../../directory/active.js";
 import { partiesIn } from "../../directory/groups.js";
 import { activities, createRhythms, readIntervals } from "../../ledger/network-rhythm.js";
 import { standstillView } from "../../screens/standstill.js";
@@ -35,7 +35,7 @@ type ReadinessDeps = Pick<AnswerDeps, "directory" | "names" | "subscriptions">;
 async function readinessFor(
   { directory, names, subscriptions }: ReadinessDeps,
   subscription: Subscription | undefined,
-  intervals: Intervals,
+  intervals: ReportIntervals,
 ): Promise<readonly Markdown[]> {
   const guildId = subscription?.guildId ?? null;
   const followed = guildId === null ? [] : await subscriptions.activeIn(guildId, VALIDATOR_FEED);

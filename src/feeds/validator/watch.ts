@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { hasTopic } from "../../delivery/feed.js";
 import type { PollSteps, Subscribers } from "../../delivery/module.js";
-import type { Intervals } from "../../directory/active.js";
+import type { ReportIntervals } from "../../directory/active.js";
 import type { Explorer } from "../../explorer/service.js";
 import {
   type Activity,
@@ -68,7 +68,7 @@ interface ValidatorWatchDeps extends GroupSource {
   /** Returns the time of the newest list of validators if it contains this one, epoch ms. */
   readonly lastListed: (party: string) => number | undefined;
   /** Returns the versions of the network's active validators. */
-  readonly survey: (intervals: Intervals) => VersionSurvey;
+  readonly survey: (intervals: ReportIntervals) => VersionSurvey;
   /** Returns the time of the network's next upgrade, epoch ms. */
   readonly nextUpgrade: () => number | undefined;
   readonly now: () => number;
