@@ -275,7 +275,7 @@ const MIN_NAME = 6;
 
 /**
  * Returns a line for each variable that resembles one of the bot's and is none, such as "OPERATOR_CHANEL_ID: did you mean
- * OPERATOR_CHANNEL_ID?", or that is for a network without a place in NETWORKS.
+ * OPERATOR_CHANNEL_ID?", that is for a network without a place in NETWORKS, or that NETWORKS makes ineffective.
  */
 export function misspeltVariables(env: Environment = environment()): readonly string[] {
   const ids = env.NETWORKS?.trim() ? readableIds(env.NETWORKS) : [];
@@ -288,6 +288,10 @@ export function misspeltVariables(env: Environment = environment()): readonly st
   ];
   const known = new Set(names);
   return Object.keys(env).flatMap((given) => {
+    if (given === "NETWORK_NAME" && ids[0] !== undefined)
+      return [
+        `${given}: did you mean ${given}_${ids[0].toUpperCase()}? With NETWORKS, each network has its own`,
+      ];
     if (known.has(given) || given.length < MIN_NAME) return [];
     const meant = names.find(
       (name) =>

@@ -29,6 +29,10 @@ describe("a misspelt variable", () => {
     ],
     [{ EXPLORER_API_KEY_TEST: "k" }, ["EXPLORER_API_KEY_TEST: NETWORKS does not name TEST"]],
     [
+      { NETWORKS: "main,test", NETWORK_NAME: "MainNet" },
+      ["NETWORK_NAME: did you mean NETWORK_NAME_MAIN? With NETWORKS, each network has its own"],
+    ],
+    [
       { NETWORKS: "main", GOVERNANCE_CHANNEL_ID_TEST: "1", NETWORK_NAME_MAIN: "MainNet" },
       ["GOVERNANCE_CHANNEL_ID_TEST: NETWORKS does not name TEST"],
     ],
