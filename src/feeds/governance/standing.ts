@@ -134,7 +134,7 @@ async function hasVoted(
 async function uncastLines(deps: AnswerDeps, subscription: Subscription, voter: string): Promise<Markdown[]> {
   const reading = await readOpen(deps);
   if (!reading) return [CANT_READ];
-  // The other ones are decided, so that a vote changes nothing any more.
+  // No reminder comes once a request is decided.
   const undecided = reading.data.filter(({ phase }) => phase === "voting");
   const checks = undecided.slice(0, MAX_SHOWN).map(async (each) => {
     const check = hasVoted(deps, { ...reading, data: each.request }, voter);
