@@ -268,7 +268,7 @@ export function createDeliver(context: DeliverContext) {
     // The search for a message that may have been sent fails where it was sent.
     const searchedId = stage === "finding" ? claim?.placeId : undefined;
     const placeId = searchedId ?? (subject === undefined ? undefined : known?.threadId) ?? channelId;
-    // A permission that the whole channel lacks says nothing about the thread: its post goes on once the permission is back.
+    // The bot may lack the permission in the whole channel. The thread still exists, so wait for the permission.
     const isForbidden =
       problem === "no-access" || (subscription.forum && hasCode(error, ErrorCode.MissingPermissions));
     const hasThread = placeId !== channelId && !isForbidden;

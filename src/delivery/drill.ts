@@ -6,8 +6,9 @@ import { md, withoutEscapes } from "../text/markdown.js";
 import { ageOf } from "../util/clock.js";
 import { digest } from "../util/digest.js";
 import { MINUTE } from "../util/units.js";
-import { type Delivery, deliveryId, requestedDrills, type Subscription } from "./collections.js";
+import { type Delivery, deliveryId, requestedDrills } from "./collections.js";
 import type { Feed } from "./feed.js";
+import type { SubscriptionKey } from "./subscriptions.js";
 
 /** Returns the event id of a drill. */
 export const drillEventId = (id: string): string => `drill:${id}`;
@@ -60,7 +61,7 @@ const marked = (view: View) => ({
 export async function requestDrill(
   state: State,
   renderer: Renderer,
-  { channelId, feed, subject }: Subscription,
+  { channelId, feed, subject }: SubscriptionKey,
   requestId: string,
   viewFor: (mark: string) => Promise<View>,
   now = Date.now(),

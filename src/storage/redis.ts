@@ -21,7 +21,7 @@ const LOOK_EVERY_MS = 50;
  */
 const WATCH_EVERY_MS = 3_000;
 const MAX_UNANSWERED = 4;
-/** Every so many watches, the bot's commands are tried, too. */
+/** Number of watches after which the bot's commands are tried again. */
 const WATCHES_PER_TRIAL = 5;
 
 const openClient = (url: string) =>

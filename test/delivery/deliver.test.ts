@@ -16,7 +16,7 @@ import {
 } from "../../src/delivery/collections.js";
 import { requestDrill } from "../../src/delivery/drill.js";
 import { BUNDLE } from "../../src/delivery/fan-out.js";
-import { draftOf, type Feed, type FeedDefinition, type SubjectState } from "../../src/delivery/feed.js";
+import type { Feed, SubjectState } from "../../src/delivery/feed.js";
 import { createJanitor } from "../../src/delivery/janitor.js";
 import { createListeners } from "../../src/delivery/listeners.js";
 import { createOutbox, type Outbox } from "../../src/delivery/outbox.js";
@@ -371,7 +371,7 @@ it("opens one post in a forum for the news of a subject whose own post was delet
   expect(inPosts()).toEqual(["Tide first", "Tide second"]);
 });
 
-it("waits until it may see a forum again, and then goes on in the same post", async () => {
+it("waits until it may see a forum again, and then continues in the same post", async () => {
   const forum = discord.world.addChannel({ type: 15, guild_id: discord.guild.id, name: "forum" });
   channelId = forum.id;
   const { subscribe, publish, subscriptions, state } = deliveryOf({ begins: (event) => event === "opened" });
@@ -421,7 +421,7 @@ it("drops a drill that could not be sent for ten minutes", async () => {
     requestDrill(
       state,
       renderer,
-      { ...draftOf({ name: FEED, topics: {}, options: {} } as unknown as FeedDefinition), channelId },
+      { channelId, feed: FEED, subject: null },
       id,
       async () => ({ notification: md`Drill ${id}`, title: md`Tide`, tone: "neutral", readings: [] }),
       now,

@@ -7,6 +7,17 @@ import { withTimeout } from "../../src/util/timeouts.js";
 import { quiet, SMALL } from "../harness.js";
 import { describeWithRedis } from "../needs.js";
 
+/** Connects to the first of two Redis servers through an address that can lead to the other one. */
+async function connectedPair(onTestFinished: (close: () => Promise<void>) => void) {
+  const [old, next] = [await startRedis(), await startRedis()];
+  const address = await openRedisAddress(old);
+  const redis = connectRedis(address.url, quiet);
+  onTestFinished(async () => {
+    await Promise.all([address.close(), old.close(), next.close(), redis.close()]);
+  });
+  return { old, next, address, redis };
+}
+
 describeWithRedis("a failover of Redis", () => {
   it.concurrent("makes the bot unready while the address leads to a replica, and loses or repeats no announcement", async ({
     expect,
@@ -60,12 +71,7 @@ describeWithRedis("a failover of Redis", () => {
     expect,
     onTestFinished,
   }) => {
-    const [old, next] = [await startRedis(), await startRedis()];
-    const address = await openRedisAddress(old);
-    const redis = connectRedis(address.url, quiet);
-    onTestFinished(async () => {
-      await Promise.all([address.close(), old.close(), next.close(), redis.close()]);
-    });
+    const { old, next, address, redis } = await connectedPair(onTestFinished);
     const role = () => redis.client.sendCommand(["ROLE"]).then((answer) => [answer].flat()[0], String);
     await expect.poll(role).toBe("master");
     await old.replicate(next);
@@ -78,12 +84,7 @@ describeWithRedis("a failover of Redis", () => {
     expect,
     onTestFinished,
   }) => {
-    const [old, next] = [await startRedis(), await startRedis()];
-    const address = await openRedisAddress(old);
-    const redis = connectRedis(address.url, quiet);
-    onTestFinished(async () => {
-      await Promise.all([address.close(), old.close(), next.close(), redis.close()]);
-    });
+    const { old, next, address, redis } = await connectedPair(onTestFinished);
     await expect.poll(() => redis.usable()).toBe(true);
     old.freeze();
     address.leadTo(next);

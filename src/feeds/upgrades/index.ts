@@ -129,7 +129,7 @@ function createFeed(deps: FeedDeps): Feed<UpgradeEvent> {
   };
 
   /**
-   * True if the feed of validators tells a channel about standstills, and pings everybody whom this feed would: it watches one that
+   * True if the feed of validators tells a channel about standstills, and pings the same roles: the channel watches a validator that
    * the explorer lists, and whose reports can be read.
    */
   const isToldByValidators = async (recipients: readonly Subscription[]): Promise<boolean> => {
