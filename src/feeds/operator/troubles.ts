@@ -68,8 +68,8 @@ export function findTroubles(signs: Signs): FoundTroubles {
 }
 
 /**
- * Creates a function that returns the feeds that have not been read for a while, one after another. It returns `undefined` while that
- * is unknown: just after the start or an outage, none has been read yet.
+ * Creates a function that returns the feeds that have not been read for a while. It returns `undefined` while that is unknown: just
+ * after the start or an outage, none has been read yet.
  */
 export function createUnread() {
   const since = new Map<string, number>();
@@ -84,7 +84,8 @@ export function createUnread() {
     for (const name of since.keys()) if (!names.includes(name)) since.delete(name);
     for (const name of names) if (!since.has(name)) since.set(name, elapsed);
     const late = names.filter((name) => elapsed - (since.get(name) ?? elapsed) >= AWAY_MS);
-    return isExplained || late.length < Math.min(names.length, 1) ? undefined : late;
+    const isTooEarly = names.length > 0 && late.length === 0;
+    return isExplained || isTooEarly ? undefined : late;
   };
 }
 
