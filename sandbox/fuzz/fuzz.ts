@@ -76,6 +76,8 @@ export interface FuzzOptions {
   readonly hurry?: number | undefined;
   /** True to show what blocked the event loop. */
   readonly explains?: boolean | undefined;
+  /** Duration from which a block of the event loop is a finding, in ms, 200 by default. */
+  readonly blocksFromMs?: number | undefined;
 }
 
 /** Problems, one line each. Empty if there are none. */
@@ -159,6 +161,7 @@ export async function fuzz({
   profile,
   hurry = 1,
   explains,
+  blocksFromMs = 200,
 }: FuzzOptions): Promise<FuzzReport> {
   const random = createRandom(seed);
   // A separate generator, so that answers do not depend on the progress of the moves.
@@ -183,6 +186,7 @@ export async function fuzz({
     EXPLORER_CONCURRENCY: "8",
     CACHE_MEMORY_MB: "16",
     SANDBOX_HURRY: String(hurry),
+    BLOCKS_FROM_MS: String(blocksFromMs),
     ...(explains ? { FUZZ_EXPLAIN: "1" } : {}),
   });
   const isHostile = seed % 2 === 1;

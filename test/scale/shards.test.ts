@@ -69,7 +69,7 @@ describeWithRedis("a bot with sixteen shards in four processes", () => {
       at += 1;
       const channel = channels[at % channels.length];
       if (channel) interactions.push(driver.type({ user: people.ana, channel }, "/price"));
-    }, 20);
+    }, 50);
   });
   afterEach(() => clearInterval(load));
 

@@ -132,6 +132,8 @@ describe("a person who follows every link from every command", () => {
       id: [ledger.validators[2]?.party.id, ledger.contracts[2]?.contractId, update?.updateId],
     };
 
+    /** Number of clicks on each kind of link. Corrupted answers look the same behind each of them. */
+    const mostClicks = mood ? 1 : 2;
     const seen = new Map<string, number>();
     const queue: Step[] = [];
     const look = (message: Message, how: string) => {
@@ -167,7 +169,7 @@ describe("a person who follows every link from every command", () => {
     for (let step = queue.shift(); step; step = queue.shift()) {
       const kind = `${step.on} → ${kindOf(step.link)}`;
       const times = seen.get(kind) ?? 0;
-      if (times >= 2) continue;
+      if (times >= mostClicks) continue;
       seen.set(kind, times + 1);
       const place = somebody();
       const { from, component, value } = step;

@@ -68,6 +68,15 @@ describeWithRedis("Redis behind the cache", () => {
     await service.for({ person: `p${page}` }).events({ page, size: 1 });
     return performance.now() - started;
   };
+  /** Returns by how much Redis delays each of these answers at least, in ms. A busy machine delays some by more; its deadline is 45 ms. */
+  const delayOf = async (bot: { service: ExplorerService }, pages: readonly number[]) => {
+    const delays: number[] = [];
+    for (const page of pages) {
+      const [withRedis, without] = await Promise.all([ask(bot, page), ask(startWithout(), page)]);
+      delays.push(withRedis - without);
+    }
+    return Math.min(...delays);
+  };
   const client = async () => {
     const first = connections.find((each) => each.client.isReady);
     if (!first) throw new Error("No connection");
@@ -113,14 +122,12 @@ describeWithRedis("Redis behind the cache", () => {
     const [frozen, without] = await Promise.all([burst(bot), burst(startWithout())]);
     expect(Math.max(...frozen) - Math.max(...without)).toBeLessThan(600);
     expect(bot.redis.usable()).toBe(false);
-    const [after, usual] = await Promise.all([ask(bot, 41), ask(startWithout(), 41)]);
-    expect(after - usual).toBeLessThan(100);
+    expect(await delayOf(bot, [44, 45, 46])).toBeLessThan(40);
     server.thaw();
     await expect.poll(() => bot.redis.usable()).toBe(true);
 
     await server.kill();
-    const [killed, normal] = await Promise.all([ask(bot, 42), ask(startWithout(), 42)]);
-    expect(killed - normal).toBeLessThan(100);
+    expect(await delayOf(bot, [47, 48, 49])).toBeLessThan(40);
     await Promise.all(Array.from({ length: 20 }, (_, at) => ask(bot, at)));
     await server.start();
     await expect.poll(() => bot.redis.usable()).toBe(true);
