@@ -12,9 +12,9 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
-    // The tests wait for the bot more than they compute: eight workers use two cores to about 80 %. A bot that is stalled for
+    // The tests wait for the bot more than they compute: six workers use two cores to about 85 %. A bot that is stalled for
     // longer than 2.5 s drops an interaction.
-    maxWorkers: 8,
+    maxWorkers: 6,
     // On somebody else's machine, a test that a stall has broken runs again, with the same expectations.
     retry: CI ? 2 : 0,
     reporters: ["default", new RetriedTests()],

@@ -162,7 +162,7 @@ export class Driver {
   }
 
   /** Waits for the message of an interaction: a new one, or the clicked one once it has changed. */
-  async answered(interaction: Interaction, ms = 15_000): Promise<Message> {
+  async answered(interaction: Interaction, ms = 60_000): Promise<Message> {
     return this.#world.until(
       () => {
         if (interaction.thinking) return undefined;
