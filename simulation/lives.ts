@@ -30,7 +30,7 @@ interface Life {
  * one.
  */
 export interface Lives {
-  /** Times without a running process. */
+  /** Times without a running process, or without one that can write its state. */
   readonly down: readonly Window[];
   /** Number of processes that were started. */
   count(): number;
@@ -42,7 +42,7 @@ export interface Lives {
 /** Starts the first process, and schedules kills and restarts. */
 export function startLives(deps: LivesDeps): Lives {
   const { clock, history } = deps;
-  const down: Window[] = [];
+  const down: Window[] = [...history.fullDisks];
   const alive: Life[] = [];
   const lease = new LeaseKeeper(() => clock.now);
   let count = 0;

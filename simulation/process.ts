@@ -23,11 +23,12 @@ import { compete, together } from "../src/storage/lease.js";
 import { createKnownNetworks, prefixOf } from "../src/storage/networks.js";
 import type { RedisClient } from "../src/storage/redis.js";
 import { createState } from "../src/storage/state.js";
-import type { Store, Write } from "../src/storage/store.js";
+import { StateError, type Store, type Write } from "../src/storage/store.js";
 import type { VirtualClock } from "./clock.js";
 import type { SimulatedExplorer } from "./explorer.js";
 import { createFront, type Front } from "./front.js";
-import type { Moment } from "./history/index.js";
+import type { History, Moment } from "./history/index.js";
+import { windowAt } from "./history/windows.js";
 import type { MemoryStore } from "./store.js";
 import type { SimulatedProcess, Surroundings } from "./world.js";
 
@@ -76,6 +77,7 @@ const MAX_SUBSCRIPTIONS = 200;
 
 interface ProcessDeps {
   readonly clock: VirtualClock;
+  readonly history: Pick<History, "fullDisks">;
   readonly surroundings: Surroundings;
   /** One per network, the default one first. */
   readonly explorers: readonly SimulatedExplorer[];
@@ -86,7 +88,7 @@ interface ProcessDeps {
 
 /** Starts a bot process on the virtual clock, with all background work and the front of each network. */
 export function startProcess(
-  { clock, surroundings, explorers, store, lease, onFault }: ProcessDeps,
+  { clock, history, surroundings, explorers, store, lease, onFault }: ProcessDeps,
   process: SimulatedProcess,
 ): readonly Front[] {
   const log: Log = {
@@ -102,13 +104,17 @@ export function startProcess(
     surroundings.touch(process, work, ms, moment);
   const isNews = (writes: readonly Write[]) =>
     writes.some(({ op, collection }) => op !== "expect" && NEWS.has(collection.replace(/^.*:/, "")));
+  const commit = async (writes: readonly Write[]) => {
+    if (windowAt(history.fullDisks, clock.now)) throw new StateError("The disk is full");
+    return store.commit(writes);
+  };
   const own: Store = {
     get: (collection, id) => touch(() => store.get(collection, id)),
     async *pages(collection) {
       yield* await touch(async () => store.pages(collection));
     },
     collections: () => touch(() => store.collections()),
-    commit: (writes) => touch(() => store.commit(writes), 4, isNews(writes) ? "news" : "any"),
+    commit: (writes) => touch(() => commit(writes), 4, isNews(writes) ? "news" : "any"),
     changes: store.changes,
     close: async () => {},
   };

@@ -87,6 +87,8 @@ export interface History extends ValidatorHistory {
   readonly discordFaults: readonly FaultWindow<(typeof DISCORD_FAULTS)[number]>[];
   /** Kills of processes. */
   readonly kills: readonly Kill[];
+  /** Times during which the state cannot be written, because the disk is full. */
+  readonly fullDisks: readonly Window[];
   /** Times during which a second process runs. */
   readonly doubles: readonly Window[];
   /** Times during which the bot's clock is wrong, with its offset. */
@@ -223,6 +225,7 @@ export function createHistory(seed: number, days: number, choice: HistoryChoice 
         moment: "any" as const,
       })),
     ],
+    fullDisks: choice.isCalm ? [] : drawWindows(createRandom(seed + 85), span, 0.4, MINUTE, 40 * MINUTE),
     doubles: windows(0.3, HOUR, 6 * HOUR),
     jumps: windows(0.2, 10 * MINUTE, 3 * HOUR).map((window) => ({
       ...window,

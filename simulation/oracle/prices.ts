@@ -93,6 +93,8 @@ function* judgeFirstMove(
   const movedAt = startAt + EARLY_AT;
   const isFaulty = priceFaults.some(({ from }) => from < movedAt + HOUR);
   if (isFaulty || !evidence.isClean(startAt, movedAt + FIRST_MS, EARLY_AT + FIRST_MS)) return;
+  // After an earlier move, the alert does not repeat yet.
+  if (alerts.some(({ at }) => at < movedAt)) return;
   if (!alerts.some(({ at }) => at >= movedAt && at < movedAt + FIRST_MS))
     yield `Not told of the move at ${iso(movedAt)}, within the bot's first hour: ${where}`;
 }

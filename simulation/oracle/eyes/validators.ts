@@ -151,9 +151,10 @@ function countAt({ history }: Case, at: number) {
       continue;
     }
     const silentMs = told - history.lastSeen(number, told);
-    if (silentMs > 2.5 * gaps.most) continue;
     // Without a report, it may count as active or not.
-    if (history.oddityOf(`Node ${number}`, at) !== undefined) odd += 1;
+    const isOdd = history.oddityOf(`Node ${number}`, at) !== undefined;
+    if (silentMs > 2.5 * gaps.most && !isOdd) continue;
+    if (isOdd) odd += 1;
     const version = history.versionOf(number, told);
     addOne(most, version);
     if (silentMs <= 2 * gaps.least) addOne(counts, version);
