@@ -12,7 +12,13 @@ import { findStrayKey } from "./configurations.js";
 import { createCrowd } from "./crowd.js";
 import { spoil } from "./hostile-answers.js";
 import { createPlay } from "./play.js";
-import { createDiscordFaults, failRegistration, importHostileState, killImports } from "./surroundings.js";
+import {
+  createDiscordFaults,
+  createFullDisk,
+  failRegistration,
+  importHostileState,
+  killImports,
+} from "./surroundings.js";
 
 const HEAP_MB = 256;
 const WATCH = new URL("../watch-blocks.mjs", import.meta.url).href;
@@ -245,6 +251,7 @@ export async function fuzz({
   };
   const play = createPlay(discord, explorer, random);
   const spoilDiscord = createDiscordFaults(discord, createRandom(seed + 3));
+  const disk = createFullDisk(bot.child.pid, createRandom(seed + 7));
   // A key may not be allowed to use every endpoint.
   const restricted = [
     random.pick(ENDPOINTS),
@@ -301,7 +308,10 @@ export async function fuzz({
     );
     if (turn % 10 === 0) {
       play.ledgerMoves();
-      if (isLong) spoilDiscord();
+      if (isLong) {
+        spoilDiscord();
+        disk.turn();
+      }
       // Interactions that are still in transit would be too late for Discord. Thirty private messages to one
       // person take half a minute (Discord: 5 in 5 s), so the clock does not advance meanwhile.
       const isOver = () =>
@@ -337,6 +347,7 @@ export async function fuzz({
   const end = endOf();
   if (end !== null) findings.add(`The bot ended (${end}):\n${bot.output().slice(-3_000)}`);
   explorer.mood = undefined;
+  disk.free();
   await bot.stop();
   for (const finding of [
     ...refusedBy(discord),

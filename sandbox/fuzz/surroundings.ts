@@ -139,14 +139,39 @@ const ERRORS = [
 /** Longer than the bot waits for an answer, in ms. */
 const SILENCE_MS = 10_000;
 
+/** Connections to the gateway that break one after the other. */
+const MANY_DROPS = 100;
+
 /** Returns a function that makes some of Discord's next answers fail, and sometimes drops the connection to the gateway. */
 export function createDiscordFaults({ trap, gateway }: SandboxDiscord, random: Random): () => void {
+  let drops = 0;
   return () => {
-    if (random.chance(0.1)) gateway.drop();
+    if (random.chance(0.1)) drops = Math.max(drops, random.chance(0.1) ? MANY_DROPS : 1);
+    if (drops > 0) gateway.drop();
+    drops -= 1;
     if (random.chance(0.7)) return;
     const method = random.pick(["POST", "PATCH", "GET"]);
     const error = random.pick(ERRORS);
     const fault = error === "silence" ? { delayMs: SILENCE_MS } : { error };
     trap({ method, path: PATHS, times: random.int(1, 8), ...fault });
+  };
+}
+
+/** Returns a function that sometimes fills the disk of a bot for a while, and `free`, which ends that. Needs `prlimit` (Linux). */
+export function createFullDisk(pid: number | undefined, random: Random) {
+  let turnsLeft = 0;
+  const limit = (bytes: string) => spawnSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}:unlimited`]);
+  const free = () => limit("unlimited");
+  return {
+    free,
+    turn() {
+      if (turnsLeft > 0) {
+        turnsLeft -= 1;
+        if (turnsLeft === 0) free();
+      } else if (random.chance(0.06)) {
+        turnsLeft = random.int(2, 20);
+        limit("1");
+      }
+    },
   };
 }
