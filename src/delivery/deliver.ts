@@ -2,6 +2,7 @@ import { ErrorCode, hasCode, isRateLimit } from "../discord/errors.js";
 import { isDeleted, isMember, setArchived } from "../discord/post.js";
 import { problemOf, retryAfterOf, wordsFor } from "../discord/problems.js";
 import { LeaseLost } from "../storage/lease.js";
+import type { Collection } from "../storage/state.js";
 import { StateError, type Write } from "../storage/store.js";
 import { ageOf } from "../util/clock.js";
 import {
@@ -63,6 +64,75 @@ function followUps(
 const saysAlready = ({ isOver, editedAt, at }: Announced, news: Pick<Delivery, "at">): boolean =>
   isOver === true && editedAt === undefined && at >= news.at;
 
+/**
+ * Returns the documents for a sent message: one for each subject that it begins, or one while follow-up
+ * steps remain.
+ */
+function writesFor(
+  announced: Collection<Announced>,
+  feed: Feed,
+  { event, channelId, drill }: Delivery,
+  subscription: Subscription,
+  sent: Arrived,
+  at: number,
+): Write[] {
+  if (drill) return [];
+  const subjects = feed.subjectsOf(event);
+  const beginsSubject = feed.begins(event) && subjects.length > 0;
+  const beginsOne = beginsSubject && subjects.length === 1;
+  // A message in a thread cannot be published.
+  const todo = sent.gone
+    ? []
+    : followUps({ ...subscription, publish: subscription.publish && sent.in === channelId }, beginsOne);
+  const commonFields = {
+    feed: feed.definition.name,
+    channelId,
+    messageId: sent.messageId,
+    in: sent.in,
+    at,
+    pings: sent.pings,
+  };
+  const message = {
+    ...commonFields,
+    ...(sent.threadId ? { threadId: sent.threadId } : {}),
+    ...(beginsOne && !sent.gone ? { revision: sent.revision ?? 0 } : {}),
+    ...(beginsOne && sent.isOver ? { isOver: true } : {}),
+    ...(sent.gone ? { gone: true } : {}),
+  };
+  const withTodo = todo.length > 0 ? { todo } : {};
+  const eventId = feed.idOf(event);
+  const followedSubjects = todo.length > 0 ? [subjects[0] ?? eventId] : [];
+  const recordedSubjects = beginsSubject ? subjects : followedSubjects;
+  const writes = recordedSubjects.map((subject, index) => {
+    // If a message has several subjects, its follow-up steps are done once.
+    const document: Announced = {
+      ...message,
+      subject,
+      news: !beginsSubject,
+      ...(index === 0 ? withTodo : {}),
+    };
+    const id = beginsSubject
+      ? announcedId(message.feed, subject, channelId)
+      : newsId(message.feed, subject, channelId, eventId);
+    return announced.put(id, document);
+  });
+  // News without an announcement may have opened a post in a forum. Later news goes there, and not into a post for each.
+  if (!beginsSubject && sent.threadId !== undefined && !sent.gone)
+    for (const subject of subjects)
+      writes.push(
+        announced.put(announcedId(message.feed, subject, channelId), { ...message, subject, news: false }),
+      );
+  const ownMessageName = sent.gone ? undefined : feed.lastsAs?.(event);
+  if (ownMessageName === undefined) return writes;
+  const lasting: Announced = {
+    ...commonFields,
+    subject: ownMessageName,
+    news: false,
+    revision: sent.revision ?? 0,
+  };
+  return [...writes, announced.put(announcedId(commonFields.feed, ownMessageName, channelId), lasting)];
+}
+
 /** Creates the function that sends a delivery: it claims, sends and records it, and handles failures. */
 export function createDeliver(context: DeliverContext) {
   const {
@@ -84,73 +154,6 @@ export function createDeliver(context: DeliverContext) {
   } = context;
   const { discordTime, onDelivered, onRecorded } = context;
   const announced = state.open(announcements);
-
-  /**
-   * Returns the documents for a sent message: one for each subject that it begins, or one while follow-up
-   * steps remain.
-   */
-  const documentsOf = (
-    feed: Feed,
-    { event, channelId, drill }: Delivery,
-    subscription: Subscription,
-    sent: Arrived,
-  ) => {
-    if (drill) return [];
-    const subjects = feed.subjectsOf(event);
-    const beginsSubject = feed.begins(event) && subjects.length > 0;
-    const beginsOne = beginsSubject && subjects.length === 1;
-    // A message in a thread cannot be published.
-    const todo = sent.gone
-      ? []
-      : followUps({ ...subscription, publish: subscription.publish && sent.in === channelId }, beginsOne);
-    const commonFields = {
-      feed: feed.definition.name,
-      channelId,
-      messageId: sent.messageId,
-      in: sent.in,
-      at: now(),
-      pings: sent.pings,
-    };
-    const message = {
-      ...commonFields,
-      ...(sent.threadId ? { threadId: sent.threadId } : {}),
-      ...(beginsOne && !sent.gone ? { revision: sent.revision ?? 0 } : {}),
-      ...(beginsOne && sent.isOver ? { isOver: true } : {}),
-      ...(sent.gone ? { gone: true } : {}),
-    };
-    const withTodo = todo.length > 0 ? { todo } : {};
-    const eventId = feed.idOf(event);
-    const followedSubjects = todo.length > 0 ? [subjects[0] ?? eventId] : [];
-    const recordedSubjects = beginsSubject ? subjects : followedSubjects;
-    const writes = recordedSubjects.map((subject, index) => {
-      // If a message has several subjects, its follow-up steps are done once.
-      const document: Announced = {
-        ...message,
-        subject,
-        news: !beginsSubject,
-        ...(index === 0 ? withTodo : {}),
-      };
-      const id = beginsSubject
-        ? announcedId(message.feed, subject, channelId)
-        : newsId(message.feed, subject, channelId, eventId);
-      return announced.put(id, document);
-    });
-    // News without an announcement may have opened a post in a forum. Later news goes there, and not into a post for each.
-    if (!beginsSubject && sent.threadId !== undefined && !sent.gone)
-      for (const subject of subjects)
-        writes.push(
-          announced.put(announcedId(message.feed, subject, channelId), { ...message, subject, news: false }),
-        );
-    const ownMessageName = sent.gone ? undefined : feed.lastsAs?.(event);
-    if (ownMessageName === undefined) return writes;
-    const lasting: Announced = {
-      ...commonFields,
-      subject: ownMessageName,
-      news: false,
-      revision: sent.revision ?? 0,
-    };
-    return [...writes, announced.put(announcedId(commonFields.feed, ownMessageName, channelId), lasting)];
-  };
 
   /**
    * Repeats a commit until it succeeds, as long as somebody is subscribed to receive the delivery. The documents of a removed
@@ -179,7 +182,7 @@ export function createDeliver(context: DeliverContext) {
     sent: Arrived,
   ) => {
     const { channelId } = delivery;
-    const writes = documentsOf(feed, delivery, subscription, sent);
+    const writes = writesFor(announced, feed, delivery, subscription, sent, now());
     const healthyWrite = subscriptions.healthWrite(channelId, { deliveredAt: now() });
     const isRecorded = await whileSubscribed(delivery, async (unchanged) => {
       if (!delivery.drill) return commit(id, undefined, [...writes, healthyWrite, unchanged]);

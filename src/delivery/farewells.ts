@@ -22,16 +22,16 @@ export function createFarewells(context: FarewellContext) {
   const close = async (document: Announced): Promise<Announced | undefined> => {
     // A thread that is still to be opened is not opened any more.
     const { todo, ...open } = document;
-    const { feed, subject: name, channelId } = open;
+    const { feed, subject, channelId } = open;
     const lasting = feeds.get(feed)?.lasting;
     if (!lasting) return undefined;
-    const subject = await lasting.stateOf(name, channelId);
-    if (subject) return undefined;
-    const step = nextStep({ document: open, isLasting: true, subject, mayEdit: true }, now());
+    const subjectState = await lasting.stateOf(subject, channelId);
+    if (subjectState) return undefined;
+    const step = nextStep({ document: open, isLasting: true, subject: subjectState, mayEdit: true }, now());
     if (step.kind === "wait") return document;
     if (step.kind !== "retire") return undefined;
-    const mark = renderer.mark(deliveryId(feed, lasting.beginningOf(name), channelId));
-    const payload = await lasting.current(name, mark, channelId, []);
+    const mark = renderer.mark(deliveryId(feed, lasting.beginningOf(subject), channelId));
+    const payload = await lasting.current(subject, mark, channelId, []);
     return editForGood(context, open, payload);
   };
 

@@ -65,8 +65,7 @@ export interface FeedDeps {
 
 /** Parts of a network for a feed's buttons and commands. */
 export interface FeedServices {
-  /** Missing if messages only show data from the state. */
-  readonly explorer?: ExplorerService;
+  readonly explorer: ExplorerService;
   readonly state: State;
   readonly subscriptions: Subscriptions;
   readonly renderer: Renderer;

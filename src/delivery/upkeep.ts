@@ -173,14 +173,14 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
     const feed = feeds.get(document.feed);
     if (!feed) return undefined;
     const { lasting } = feed;
-    const { channelId, subject: name } = document;
-    const subject = await lasting?.stateOf(name, channelId);
-    const message = { document, isLasting: lasting !== undefined, subject, mayEdit: mayEdit() };
+    const { channelId, subject } = document;
+    const subjectState = await lasting?.stateOf(subject, channelId);
+    const message = { document, isLasting: lasting !== undefined, subject: subjectState, mayEdit: mayEdit() };
     const upkeepStep = nextStep(message, now());
     const isEditable = document.revision !== undefined;
     if (isEditable && upkeepStep.kind !== "forget" && upkeepStep.kind !== "retire")
-      follow(id, document, subject);
-    const isFinal = isEditable && subject?.endedAt != null;
+      follow(id, document, subjectState);
+    const isFinal = isEditable && subjectState?.endedAt != null;
     switch (upkeepStep.kind) {
       case "none":
         return undefined;
@@ -193,7 +193,10 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
       case "retire":
         return lasting && { channelId, isFinal: true, work: () => retire(id, document, lasting) };
       case "edit":
-        return lasting && subject && { channelId, isFinal, work: () => edit(id, document, lasting, subject) };
+        return (
+          lasting &&
+          subjectState && { channelId, isFinal, work: () => edit(id, document, lasting, subjectState) }
+        );
     }
   };
 

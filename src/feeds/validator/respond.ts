@@ -97,7 +97,7 @@ export function alertButtons(now: () => number = Date.now): readonly ButtonHandl
       if (await state.commit([answers.expect(id, previousResponse), answers.put(id, nextResponse)])) break;
     }
     const mark = renderer.mark(deliveryId(VALIDATOR_FEED, beginningOf(subject), channelId));
-    const deps = { state, names, explorer: explorer?.for("background", { maxAgeMs: DAY }), now };
+    const deps = { state, names, explorer: explorer.for("background", { maxAgeMs: DAY }), now };
     const view = await alertView(deps, subject, channelId, mark);
     if (!view) throw new PersonError("This alert is over.");
     return renderer.message(view);

@@ -17,7 +17,7 @@ interface AlertDeps {
   readonly state: State;
   readonly names: Pick<Names, "called">;
   /** For a validator's contact links. Answers of any age are good enough. */
-  readonly explorer: Explorer | undefined;
+  readonly explorer: Explorer;
   readonly now: () => number;
 }
 
@@ -39,9 +39,9 @@ export async function alertView(
  * Returns a validator's contact links. `undefined` if it has none, or if the explorer does not answer in
  * time.
  */
-async function contactOf(explorer: Explorer | undefined, validator: string): Promise<Markdown | undefined> {
-  const reading = explorer && ifAnswered(explorer.validator({ validatorId: validator }));
-  const detail = reading && (await withTimeout(reading, CONTACT_MS, () => undefined))?.data;
+async function contactOf(explorer: Explorer, validator: string): Promise<Markdown | undefined> {
+  const reading = ifAnswered(explorer.validator({ validatorId: validator }));
+  const detail = (await withTimeout(reading, CONTACT_MS, () => undefined))?.data;
   const links = detail ? contactLines(detail) : [];
   return links.length > 0 ? join(links, " · ") : undefined;
 }

@@ -1,17 +1,17 @@
 import { REST } from "discord.js";
 import { expect, it } from "vitest";
+import { startSandboxExplorer } from "../../../sandbox/explorer/server.js";
 import type { Subscription } from "../../../src/delivery/collections.js";
 import { createSubscriptions } from "../../../src/delivery/subscriptions.js";
 import { createDirectory, SUPER_VALIDATORS } from "../../../src/directory/directory.js";
 import { createNames } from "../../../src/directory/names.js";
 import type { Click } from "../../../src/discord/clicks.js";
 import { createRenderer } from "../../../src/discord/message.js";
-import type { Explorer } from "../../../src/explorer/service.js";
 import { snoozeButton } from "../../../src/feeds/validator/buttons.js";
 import { alertId, alerts, responses, VALIDATOR_FEED } from "../../../src/feeds/validator/collections.js";
 import { silenceOf } from "../../../src/feeds/validator/events.js";
 import { alertButtons } from "../../../src/feeds/validator/respond.js";
-import { newLinks, newState, quiet } from "../../harness.js";
+import { newExplorer, newLinks, newState, quiet, SMALL } from "../../harness.js";
 
 const VALIDATOR = `fjord::1220${"ab".repeat(32)}`;
 const CHANNEL = "111111111111111";
@@ -53,14 +53,16 @@ it.each([
       level: 1,
     }),
   ]);
+  const sandbox = await startSandboxExplorer({ size: SMALL, lively: false });
+  const explorer = newExplorer(sandbox);
   const directory = createDirectory();
   const links = newLinks();
   const services = {
     state,
     subscriptions,
     renderer: createRenderer(links),
-    // This test reads no names from the explorer.
-    names: createNames({ directory, explorer: {} as Explorer, state, log: quiet }),
+    explorer,
+    names: createNames({ directory, explorer: explorer.for("background"), state, log: quiet }),
     directory,
     links,
     rest: new REST(),
@@ -87,5 +89,5 @@ it.each([
   } as unknown as Click;
   await handler?.handle({ id: VALIDATOR, since: SINCE, for: "off", on: "card" }, click, services);
   expect(await state.open(responses).get(id)).toEqual({ revision: people.length + 1 });
-  await state.close();
+  await Promise.all([state.close(), sandbox.close()]);
 });
