@@ -7,11 +7,12 @@ import { readPlace } from "../../src/discord/places.js";
 import { serverOf } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
 import { labelOf, restWords } from "../../src/subscribe/shown.js";
-import { countedWords, type Markdown, md } from "../../src/text/markdown.js";
+import { type Markdown, md } from "../../src/text/markdown.js";
+import { countedWords } from "../../src/text/numbers.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { testSubscription } from "../subscribe/actions.js";
 import { settingsInForm } from "../subscribe/form.js";
-import { saved } from "../subscribe/save.js";
+import { saveUntilKept } from "../subscribe/save.js";
 import { subjectsIn, typedNames } from "../subscribe/subjects.js";
 import {
   headline,
@@ -46,7 +47,7 @@ async function add(
   const lines: Markdown[] = [];
   for (const named of subjects) {
     try {
-      const answer = await saved(click, services, place, feed, { given, named, isNew: true });
+      const answer = await saveUntilKept(click, services, place, feed, { given, named, isNew: true });
       lines.push(md`✅ ${answer.title}: ${answer.headline}`);
       // The answers about many would not fit.
       if (subjects.length === 1) lines.push(...answer.standing);
@@ -74,9 +75,14 @@ async function testAll(
       count += 1;
     } catch (error) {
       if (!(error instanceof PersonError)) throw error;
-      const { subscription, feed, of, network } = each;
-      const summary = await headline(subscription, feed, network ?? services, labelOf(of, services));
-      const health = await of.subscriptions.health(subscription.channelId);
+      const { subscription, feed, networkState, network } = each;
+      const summary = await headline(
+        subscription,
+        feed,
+        network ?? services,
+        labelOf(networkState, services),
+      );
+      const health = await networkState.subscriptions.health(subscription.channelId);
       const isPaused = subscription.isPaused || health.paused;
       if (!network) lines.push(md`${summary}: ${restWords(each, health)}`);
       else if (isPaused) lines.push(md`⏸️ ${summary} is paused. Pick it below and press Resume.`);
@@ -93,6 +99,10 @@ export function createSetupButtons(feeds: readonly FeedDefinition[]): readonly B
     if (!feed) throw new PersonError(OTHER_VERSION);
     return feed;
   };
+  const addAndShow = async (feed: string, click: Click, services: Network) =>
+    overview(managedServer(click), services, feeds, {
+      news: await add(click, feedOf(feed), { ...services, feeds }),
+    });
 
   return [
     handlerOf({
@@ -104,10 +114,7 @@ export function createSetupButtons(feeds: readonly FeedDefinition[]): readonly B
         const name = id === undefined ? "" : await typedNames(feed, id, services);
         return addForm(feed, click.channelId ?? "", name);
       },
-      handle: async ({ feed }, click, services: Network) =>
-        overview(managedServer(click), services, feeds, {
-          news: await add(click, feedOf(feed), { ...services, feeds }),
-        }),
+      handle: ({ feed }, click, services: Network) => addAndShow(feed, click, services),
     }),
     handlerOf({
       button: setupButton,
@@ -121,10 +128,7 @@ export function createSetupButtons(feeds: readonly FeedDefinition[]): readonly B
         managedServer(click);
         return addForm(feedOf(feed), click.channelId ?? "");
       },
-      handle: async ({ feed }, click, services: Network) =>
-        overview(managedServer(click), services, feeds, {
-          news: await add(click, feedOf(feed), { ...services, feeds }),
-        }),
+      handle: ({ feed }, click, services: Network) => addAndShow(feed, click, services),
     }),
     handlerOf({
       button: testAllButton,

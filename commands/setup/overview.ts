@@ -9,7 +9,8 @@ import { pageOf } from "../../src/screens/parts.js";
 import type { Menu } from "../../src/screens/view.js";
 import type { OwnedSubscription } from "../../src/subscribe/editor.js";
 import { labelOf, pageLinks, restWords } from "../../src/subscribe/shown.js";
-import { countedWords, join, type Markdown, md, roleMention } from "../../src/text/markdown.js";
+import { join, type Markdown, md, roleMention } from "../../src/text/markdown.js";
+import { countedWords } from "../../src/text/numbers.js";
 import { capitalized } from "../../src/text/plain.js";
 import { yieldIfBusy } from "../../src/util/event-loop.js";
 import { addTo } from "../../src/util/groups.js";
@@ -31,14 +32,14 @@ async function rowOf(
   shownBy: Network,
   gone: ReadonlySet<string>,
 ): Promise<Markdown> {
-  const { subscription, feed, of, network } = each;
+  const { subscription, feed, networkState, network } = each;
   const { channelId, roleId } = subscription;
   const idle = toldBy(subscription, feed).length === 0 ? md`⚠️ posts nothing` : md`▶️ working`;
   return join(
     [
-      await headline(subscription, feed, network ?? shownBy, labelOf(of, shownBy)),
+      await headline(subscription, feed, network ?? shownBy, labelOf(networkState, shownBy)),
       roleId !== null && (gone.has(roleId) ? GONE_ROLE : md`pings ${roleMention(roleId)}`),
-      restWords(each, await of.subscriptions.health(channelId)) ?? idle,
+      restWords(each, await networkState.subscriptions.health(channelId)) ?? idle,
     ],
     " · ",
   );
@@ -77,8 +78,8 @@ export async function overview(
     feeds.map(async (feed) => {
       const perNetwork = await Promise.all(
         served.map(async ({ id, state, name }) => {
-          const own = (byFeed.get(feed) ?? []).flatMap(({ of, subscription }) =>
-            of.id === id ? [subscription] : [],
+          const own = (byFeed.get(feed) ?? []).flatMap(({ networkState, subscription }) =>
+            networkState.id === id ? [subscription] : [],
           );
           const lines = (await feed.serverLines?.(state, guildId, own)) ?? [];
           return lines.map((line) => (id === services.id ? line : md`${name}: ${line}`));

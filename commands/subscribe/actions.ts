@@ -11,7 +11,7 @@ import { PersonError } from "../../src/util/person-error.js";
 import { present } from "../../src/util/present.js";
 import {
   type Actor,
-  check,
+  checkPermissions,
   OPERATORS_OWN,
   type SubscribeServices,
   servedOf,
@@ -22,14 +22,14 @@ import {
 
 /** Ends a subscription. @param guildId the server of the person @throws {PersonError} */
 export async function endSubscription(
-  { subscription, of }: OwnedSubscription,
+  { subscription, networkState }: OwnedSubscription,
   guildId: string,
 ): Promise<void> {
   // The channel may have been deleted, so check the server of the subscription instead.
   if (subscription.guildId !== null && subscription.guildId !== guildId)
     throw new PersonError(`That subscription isn't in this server: <#${subscription.channelId}>.`);
-  if (of.subscriptions.isFixed(subscription)) throw new PersonError(OPERATORS_OWN);
-  await of.janitor.removeSubscription(subscription);
+  if (networkState.subscriptions.isFixed(subscription)) throw new PersonError(OPERATORS_OWN);
+  await networkState.janitor.removeSubscription(subscription);
 }
 
 /**
@@ -64,8 +64,8 @@ export async function reopen(
   for (const each of inChannel) {
     const tagId = currentTag(place, each.feed, each.subscription.tagId);
     if (tagId !== each.subscription.tagId)
-      await each.of.subscriptions.change(each.subscription, (kept) => ({ ...kept, tagId }));
-    if (await endPause(each.of, each.subscription)) wasRefused = true;
+      await each.networkState.subscriptions.change(each.subscription, (kept) => ({ ...kept, tagId }));
+    if (await endPause(each.networkState, each.subscription)) wasRefused = true;
   }
   const isForAll = wasRefused && inChannel.length > 1;
   return {
@@ -90,7 +90,7 @@ export async function resumeSubscription(
 ): Promise<{ readonly wasPaused: boolean; readonly lines: readonly Markdown[] }> {
   const { subscription, feed } = found;
   const network = servedOf(found);
-  await check(person, network, place, feed, subscription);
+  await checkPermissions(person, network, place, feed, subscription);
   const { wasRefused, lines } = await reopen(place, found, services);
   const { isPaused = false, snoozedUntil = 0 } = subscription;
   const isSnoozed = snoozedUntil > Date.now();
@@ -105,7 +105,7 @@ export async function testSubscription(
   place: ChannelPlace,
 ): Promise<void> {
   const network = servedOf(found);
-  await check(person, network, place, found.feed, found.subscription);
+  await checkPermissions(person, network, place, found.feed, found.subscription);
   const which = found.subscription.isPaused ? "That subscription" : `<#${place.channel.id}>`;
   const paused = `${which} is paused. Resume it with \`/subscribe resume\`, then try again.`;
   await drillSubscription(person, found, network, paused);

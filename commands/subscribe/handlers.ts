@@ -70,8 +70,8 @@ async function chosenIn(
   const typedSubject = options.getString(SUBJECT_OPTION);
   const wantedNetwork = options.getString(NETWORK_OPTION);
   const inChannel = (await subscriptionsIn(channelId, guildId, services)).filter(
-    ({ feed, of }) =>
-      (wantedNetwork === null || of.id === wantedNetwork) &&
+    ({ feed, networkState }) =>
+      (wantedNetwork === null || networkState.id === wantedNetwork) &&
       (wantedFeed === null || feed.name === wantedFeed),
   );
   const { isWhole, items: candidates } =
@@ -134,8 +134,8 @@ export async function remove(
 ): Promise<MessagePayload> {
   const found = await chosenIn(interaction, services, channelIdOf(interaction));
   await endSubscription(found, serverOf(interaction));
-  const { subscription, feed, of, network = services.networks.served[0] } = found;
-  const label = found.network ? undefined : of.name;
+  const { subscription, feed, networkState, network = services.networks.served[0] } = found;
+  const label = found.network ? undefined : networkState.name;
   return say(network, md`Subscription removed`, [await headline(subscription, feed, network, label)]);
 }
 

@@ -94,14 +94,16 @@ async function completeSubject(
   );
   const wantedFeed = options.get(FEED_OPTION)?.value;
   const candidates = channelSubscriptions.filter(
-    ({ feed, of }) =>
-      (wantedNetwork === undefined || of.id === wantedNetwork) &&
+    ({ feed, networkState }) =>
+      (wantedNetwork === undefined || networkState.id === wantedNetwork) &&
       (wantedFeed === undefined || feed.name === wantedFeed),
   );
-  const choices = candidates.map(async ({ subscription: { subject }, feed, of, network }) => {
+  const choices = candidates.map(async ({ subscription: { subject }, feed, networkState, network }) => {
     if (subject === null || !feed.subject) return [];
     const name = clean(await feed.subject.nameOf(subject, network ?? services));
-    const title = network ? network.renderer.title(name) : cut(`${name} · ${of.name}`, LIMITS.choiceText);
+    const title = network
+      ? network.renderer.title(name)
+      : cut(`${name} · ${networkState.name}`, LIMITS.choiceText);
     return [{ name: title, value: services.links.choiceValue(subject) }];
   });
   return matchingChoices((await Promise.all(choices)).flat(), options.getFocused());

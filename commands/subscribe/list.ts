@@ -12,7 +12,8 @@ import { type ButtonParameters, buttonAddress, defineButton } from "../../src/sc
 import { pageOf } from "../../src/screens/parts.js";
 import type { OwnedSubscription } from "../../src/subscribe/editor.js";
 import { labelOf, pageLinks, restWords } from "../../src/subscribe/shown.js";
-import { countedWords, join, type Markdown, md, timestamp } from "../../src/text/markdown.js";
+import { join, type Markdown, md, timestamp } from "../../src/text/markdown.js";
+import { countedWords } from "../../src/text/numbers.js";
 import { present } from "../../src/util/present.js";
 import { subscriptionMenu } from "./menu.js";
 import {
@@ -42,14 +43,14 @@ async function entryOf(
   shownBy: Network,
   gone: ReadonlySet<string>,
 ): Promise<readonly Markdown[]> {
-  const { subscription, feed, of, network } = each;
-  const health = await of.subscriptions.health(subscription.channelId);
+  const { subscription, feed, networkState, network } = each;
+  const health = await networkState.subscriptions.health(subscription.channelId);
   const currentState = network && (await feed.nowOf?.(network, subscription));
   return present([
-    await headline(subscription, feed, network ?? services, labelOf(of, shownBy)),
+    await headline(subscription, feed, network ?? services, labelOf(networkState, shownBy)),
     ...described(subscription, feed, gone),
     currentState && md`Now: ${currentState}`,
-    of.subscriptions.isFixed(subscription) && md`${OPERATORS_OWN}`,
+    networkState.subscriptions.isFixed(subscription) && md`${OPERATORS_OWN}`,
     network && (health.paused || subscription.isPaused)
       ? md`⏸️ **paused**. Resume it with \`/subscribe resume\``
       : (restWords(each, health) ?? md`▶️ active`),
@@ -89,7 +90,7 @@ async function subscriptionList(
   const wanted = networks.served.find(({ id }) => wantedNetwork !== undefined && id === wantedNetwork);
   const listedOnes = await serverSubscriptions(guildId, services);
   const ownSubscriptions = listedOnes.filter(
-    ({ of }) => wantedNetwork === undefined || of.id === wantedNetwork,
+    ({ networkState }) => wantedNetwork === undefined || networkState.id === wantedNetwork,
   );
   const shownBy = wanted ?? networks.served[0];
   const readTimes = await readLines(wantedNetwork === undefined ? networks.served : present([wanted]), feeds);

@@ -49,11 +49,11 @@ const changeButton = defineButton("sub-set", { ...place, to: z.enum(["pause", "r
 type Place = Readonly<z.infer<z.ZodObject<typeof place>>>;
 
 /** Returns the parameters that find a subscription again. */
-const parametersOf = ({ subscription, of }: OwnedSubscription, shownBy: Network): Place => ({
+const parametersOf = ({ subscription, networkState }: OwnedSubscription, shownBy: Network): Place => ({
   c: subscription.channelId,
   feed: subscription.feed,
   ...(subscription.subject === null ? {} : { id: subscription.subject }),
-  ...(of.id === shownBy.id || of.id === undefined ? {} : { network: of.id }),
+  ...(networkState.id === shownBy.id || networkState.id === undefined ? {} : { network: networkState.id }),
 });
 
 /** Returns the names of channels by id. A channel that is gone or closed to the bot has none. */
@@ -78,14 +78,14 @@ export async function subscriptionMenu(
   const shown = all.slice(0, LIMITS.menuOptions);
   const channels = await channelNames(shown, shownBy);
   const choices = shown.map(async (each) => {
-    const { subscription, feed, of, network } = each;
+    const { subscription, feed, networkState, network } = each;
     const { channelId, subject } = subscription;
     const subjectName =
       subject === null ? undefined : await feed.subject?.nameOf(subject, network ?? shownBy);
     const channel = channels.get(channelId);
     const hint = [
       channel ? `#${channel}` : "a channel that I can't see",
-      of.id === shownBy.id ? "" : of.name,
+      networkState.id === shownBy.id ? "" : networkState.name,
     ];
     return {
       label: [feed.name, subjectName].filter(Boolean).join(": "),
@@ -115,17 +115,19 @@ const setupLink: Link = { label: "Setup", emoji: "⚙️", to: buttonAddress(set
 
 /** Shows one subscription with its buttons. */
 async function card(each: OwnedSubscription, shownBy: Network, note?: Markdown): Promise<MessagePayload> {
-  const { subscription, feed, of, network } = each;
+  const { subscription, feed, networkState, network } = each;
   const parameters = parametersOf(each, shownBy);
   const link = (to: "pause" | "resume" | "test" | "remove", label: string, emoji: string): Link => ({
     label,
     emoji,
     to: buttonAddress(changeButton, { ...parameters, to }),
   });
-  const isFixed = of.subscriptions.isFixed(subscription);
+  const isFixed = networkState.subscriptions.isFixed(subscription);
   const { guildId } = subscription;
   const gone = guildId === null ? undefined : await goneRoles(shownBy.rest, guildId, [subscription.roleId]);
-  const { paused: isChannelPaused = false, error } = await of.subscriptions.health(subscription.channelId);
+  const { paused: isChannelPaused = false, error } = await networkState.subscriptions.health(
+    subscription.channelId,
+  );
   const isPaused = subscription.isPaused === true || isChannelPaused;
   const { snoozedUntil = 0 } = subscription;
   const isSnoozed = snoozedUntil > Date.now();
@@ -142,7 +144,7 @@ async function card(each: OwnedSubscription, shownBy: Network, note?: Markdown):
     tone: "neutral",
     body: present([
       ...(note ? [note, md``] : []),
-      await headline(subscription, feed, network ?? shownBy, labelOf(of, shownBy)),
+      await headline(subscription, feed, network ?? shownBy, labelOf(networkState, shownBy)),
       ...described(subscription, feed, gone),
       isPaused && (isChannelPaused && error !== undefined ? md`⏸️ Paused: ${error}.` : PAUSED),
       isSnoozed && md`💤 Snoozed until ${timestamp(snoozedUntil, "f")}.`,
@@ -204,7 +206,7 @@ export function createSubscriptionButtons(
       audience: "owner",
       async handle({ to, ...wanted }, click, services: Network) {
         const { found, guildId } = await find(wanted, click, services);
-        const { subscription, feed, of, network } = found;
+        const { subscription, feed, networkState, network } = found;
         const readChannel = () => readPlace(services.rest, guildId, subscription.channelId);
         const shown = async (note?: Markdown) =>
           card((await find(wanted, click, services)).found, services, note);
@@ -214,7 +216,9 @@ export function createSubscriptionButtons(
             return services.renderer.message({
               title: md`Subscription removed`,
               tone: "good",
-              body: [await headline(subscription, feed, network ?? services, labelOf(of, services))],
+              body: [
+                await headline(subscription, feed, network ?? services, labelOf(networkState, services)),
+              ],
               links: [setupLink],
               readings: [],
             });
@@ -229,8 +233,8 @@ export function createSubscriptionButtons(
             return shown(lines.length > 0 ? join(lines, "\n") : undefined);
           }
           case "pause":
-            if (of.subscriptions.isFixed(subscription)) throw new PersonError(OPERATORS_OWN);
-            await setPaused(of, subscription, true);
+            if (networkState.subscriptions.isFixed(subscription)) throw new PersonError(OPERATORS_OWN);
+            await setPaused(networkState, subscription, true);
             return shown();
         }
       },

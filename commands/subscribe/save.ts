@@ -11,6 +11,7 @@ import {
   answerDeps,
   awake,
   currentSubscriptions,
+  isSameSubscription,
   saveSubscription,
   untilSaved,
 } from "../../src/subscribe/editor.js";
@@ -21,7 +22,7 @@ import { reopen } from "./actions.js";
 import { chosenSettings, type GivenSettings } from "./choice.js";
 import {
   type Actor,
-  check,
+  checkPermissions,
   described,
   headline,
   noLongerThere,
@@ -55,7 +56,7 @@ async function checkRoom(
 }
 
 /** A subscription as a person wants it. */
-interface Wanted {
+interface WantedSubscription {
   readonly given: GivenSettings;
   /** The subject that the person named. `null` if it is the earlier one, or follows from the settings. */
   readonly named: string | null;
@@ -71,7 +72,7 @@ const THREADED: ReadonlySet<ChannelType> = new Set([
 ]);
 
 /** A saved subscription in words. */
-interface Saved {
+interface SavedWords {
   readonly title: Markdown;
   readonly headline: Markdown;
   readonly described: readonly Markdown[];
@@ -85,7 +86,8 @@ interface Saved {
  * @param edited the subscription that is changed; missing for one that may be new
  * @throws {PersonError}
  */
-export const saved = (...of: Parameters<typeof attempt>): Promise<Saved> => untilSaved(() => attempt(...of));
+export const saveUntilKept = (...request: Parameters<typeof saveOnce>): Promise<SavedWords> =>
+  untilSaved(() => saveOnce(...request));
 
 /**
  * True if a feed keeps what it remembers about a subscription, as after a change of its role. The feed starts again if the
@@ -108,14 +110,14 @@ function isContinued(
 }
 
 /** Changes the current version of a subscription, or makes one. Used with `untilSaved`. */
-async function attempt(
+async function saveOnce(
   person: Actor,
   services: SubscribeServices,
   place: ChannelPlace,
   feed: FeedDefinition,
-  { given, named, isNew = false }: Wanted,
+  { given, named, isNew = false }: WantedSubscription,
   edited?: SubscriptionKey,
-): Promise<Saved> {
+): Promise<SavedWords> {
   const { subscriptions } = services;
   const { channel } = place;
   const deps = answerDeps(person, services);
@@ -140,7 +142,7 @@ async function attempt(
   // The channel's type may have changed.
   const settings = { ...wanted, publish: wanted.publish && mayPublish, thread: wanted.thread && mayThread };
   const subject = checked ?? feed.subject?.of?.(settings, existing) ?? key.subject;
-  await check(person, services, place, feed, settings);
+  await checkPermissions(person, services, place, feed, settings);
   const wantedSubscription: Subscription = {
     ...settings,
     channelId: channel.id,
@@ -158,9 +160,7 @@ async function attempt(
     existing && isContinued(feed, existing, wantedSubscription, edited !== undefined)
       ? { ...wantedSubscription, ...(savedAt === undefined ? {} : { savedAt }) }
       : { ...restarted, savedAt: Date.now() };
-  const isLike = (other: Subscription | undefined) =>
-    isDeepStrictEqual({ ...other, savedAt: 0 }, { ...subscription, savedAt: 0 });
-  const isSame = isLike(isNew ? before : existing);
+  const isSame = isSameSubscription(isNew ? before : existing, subscription);
   // A dialog may be submitted twice. Otherwise, its defaults must not replace what somebody has set.
   if (isNew && existing && !isSame)
     throw new PersonError(
@@ -177,7 +177,7 @@ async function attempt(
     },
   });
   const { lines } = await reopen(place, { subscription, feed }, services);
-  const changed = isLike(existing)
+  const changed = isSameSubscription(existing, subscription)
     ? md`Nothing changed: it already has these settings`
     : md`Subscription changed`;
   return {
@@ -194,7 +194,7 @@ async function attempt(
 }
 
 /** Saves a channel's subscription, and returns the answer. @throws {PersonError} */
-export async function save(...of: Parameters<typeof saved>): Promise<MessagePayload> {
-  const { title, headline: summary, described: settings, standing } = await saved(...of);
-  return say(of[1], title, [summary, ...settings, ...(standing.length > 0 ? [md``, ...standing] : [])]);
+export async function save(...request: Parameters<typeof saveOnce>): Promise<MessagePayload> {
+  const { title, headline: summary, described: settings, standing } = await saveUntilKept(...request);
+  return say(request[1], title, [summary, ...settings, ...(standing.length > 0 ? [md``, ...standing] : [])]);
 }

@@ -73,7 +73,7 @@ export function tagFor({ channel }: ChannelPlace, feed: FeedDefinition): string 
 }
 
 /** Checks if the person may subscribe the channel like that, and if the bot can post there. @throws {PersonError} */
-export const check = (
+export const checkPermissions = (
   { client, user }: Actor,
   { rest }: Network,
   place: ChannelPlace,
@@ -136,10 +136,10 @@ export async function subscriptionsIn(
 }
 
 /** Returns the network of a subscription. @throws {PersonError} if the bot no longer serves it */
-export function servedOf({ network, of }: OwnedSubscription): Network {
+export function servedOf({ network, networkState }: OwnedSubscription): Network {
   if (!network)
     throw new PersonError(
-      `I no longer cover ${of.name}, so this subscription is on hold. You can remove it with \`/subscribe remove\`.`,
+      `I no longer cover ${networkState.name}, so this subscription is on hold. You can remove it with \`/subscribe remove\`.`,
     );
   return network;
 }

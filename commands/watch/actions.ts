@@ -138,21 +138,21 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
     const { user } = click;
     const foundWatch = await findOwn(services, user.id, feed, id, network);
     if (!foundWatch) return watchList(user.id, services, allWatchables, { note: md`It's already removed.` });
-    const { subscription, of } = foundWatch;
-    const ofNetwork = services.networks.served.length > 1 ? ` · ${of.name}` : "";
+    const { subscription, networkState } = foundWatch;
+    const ofNetwork = services.networks.served.length > 1 ? ` · ${networkState.name}` : "";
     const title = `${await titleOfWatch(foundWatch, services)}${ofNetwork}`;
     if (to === "remove") {
-      await of.janitor.removeSubscription(subscription);
+      await networkState.janitor.removeSubscription(subscription);
       return watchList(user.id, services, allWatchables, { note: md`Removed: ${title}` });
     }
-    if (to === "pause") await setPaused(of, subscription, true);
+    if (to === "pause") await setPaused(networkState, subscription, true);
     else {
       // Discord may have refused the last message, so check with a new message before resuming.
       const againMessage = say(services, md`🔔 You'll get these alerts again`, [md`${title}`], "neutral");
       await writeDirectly(rest, subscription.channelId, againMessage, click.id);
-      await setPaused(of, subscription, false);
-      await endPause(of, subscription);
-      await clearRefusal(user.id, of.state);
+      await setPaused(networkState, subscription, false);
+      await endPause(networkState, subscription);
+      await clearRefusal(user.id, networkState.state);
     }
     return watchList(user.id, services, allWatchables, { feed, id });
   };

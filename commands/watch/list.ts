@@ -43,7 +43,7 @@ async function refusedOn(userId: string, networks: readonly Network[]): Promise<
 
 /** Returns the title of a watch, with its network if it is another one than that which shows the message. */
 async function titleIn(watch: Watch, services: Network, shownBy: Network): Promise<string> {
-  const [title, label] = [await titleOfWatch(watch, services), labelOf(watch.of, shownBy)];
+  const [title, label] = [await titleOfWatch(watch, services), labelOf(watch.networkState, shownBy)];
   return label === undefined ? title : `${title} · ${label}`;
 }
 
@@ -57,11 +57,11 @@ async function linesOf(each: Watch, services: Network, shownBy: Network): Promis
 }
 
 const changes = (
-  { feed, subscription: { subject, isPaused, snoozedUntil = 0 }, network, of }: Watch,
+  { feed, subscription: { subject, isPaused, snoozedUntil = 0 }, network, networkState }: Watch,
   isRefused: boolean,
 ): Link[] => {
   const id = subject ?? "";
-  const resting = network || of.id === undefined ? {} : { network: of.id };
+  const resting = network || networkState.id === undefined ? {} : { network: networkState.id };
   const addressTo = (what: "pause" | "resume" | "remove") =>
     buttonAddress(changeWatchButton, { feed: feed.name, id, to: what, ...resting });
   const pause: Link =
@@ -87,7 +87,7 @@ export async function watchList(
 ): Promise<MessagePayload> {
   const { networks } = services;
   const everything = await watchesOf(userId, networks, all);
-  const ownWatches = everything.filter(({ of }) => only === undefined || of.id === only);
+  const ownWatches = everything.filter(({ networkState }) => only === undefined || networkState.id === only);
   const chosenWatch =
     feed !== undefined ? findAmong(ownWatches, { feed, subject: id ?? null, network }) : undefined;
   // Render with the watch's own network, so that the buttons change the watch there.
@@ -127,7 +127,9 @@ export async function watchList(
             to: buttonAddress(watchesButton, {
               feed: each.feed.name,
               id: each.subscription.subject ?? "",
-              ...(each.of.id !== shownBy.id && each.of.id !== undefined ? { network: each.of.id } : {}),
+              ...(each.networkState.id !== shownBy.id && each.networkState.id !== undefined
+                ? { network: each.networkState.id }
+                : {}),
             }),
           })),
         ),

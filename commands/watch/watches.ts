@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { type Subscription, watchers } from "../../src/delivery/collections.js";
 import {
   defaultsOf,
@@ -19,6 +18,7 @@ import {
   byAge,
   currentSubscriptions,
   findSubscriptions,
+  isSameSubscription,
   type OwnedSubscription,
   saveSubscription,
   untilSaved,
@@ -92,7 +92,7 @@ export async function titleOf(
 
 /** Names a person's watch. If its network is no longer served, another network's names and directory are used. */
 export const titleOfWatch = (watch: Watch, { names, directory }: NameSources): Promise<string> =>
-  titleOf(watch, watch.network ?? { names, directory, state: watch.of.state });
+  titleOf(watch, watch.network ?? { names, directory, state: watch.networkState.state });
 
 /** Describes the topics of a watch. */
 export const topicList = ({ feed, subscription }: WatchedThing): string =>
@@ -113,7 +113,8 @@ interface WantedWatch {
 async function checkRoom({ networks, id }: Network, userId: string, feed: string, subject: string) {
   const own = await currentSubscriptions(networks, (each) => each.userId === userId);
   const isNew = !own.some(
-    ({ of, subscription }) => of.id === id && subscription.feed === feed && subscription.subject === subject,
+    ({ networkState, subscription }) =>
+      networkState.id === id && subscription.feed === feed && subscription.subject === subject,
   );
   if (isNew && own.length >= MAX_WATCHES)
     throw new PersonError(
@@ -184,7 +185,7 @@ export async function startWatch(
       throw error;
     },
   );
-  const isSame = isDeepStrictEqual({ ...existing, savedAt: 0 }, { ...subscription, savedAt: 0 });
+  const isSame = isSameSubscription(existing, subscription);
   const changed = isSame ? md`Nothing changed: you already watch this` : md`Watch changed`;
   return renderer.message({
     title: existing ? changed : md`Watching`,

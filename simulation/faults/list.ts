@@ -330,7 +330,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     told: "percentages with different numbers of digits in a column",
     seed: 8,
     days: 10,
-    file: "src/text/markdown.ts",
+    file: "src/text/numbers.ts",
     changes: [["fixed((part / whole) * 100, 1)", "grouped((part / whole) * 100, 1)"]],
   },
   "at-the-limit": {

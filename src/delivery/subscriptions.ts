@@ -156,27 +156,28 @@ export function createSubscriptions(
   });
 
   /** Index from a few seconds ago, because thousands of deliveries may need it at once. */
-  let knownKeys:
+  let cachedIndex:
     | {
         readonly at: number;
         readonly commits: number;
         readonly index: Promise<ReadonlyMap<string, Subscription[]>>;
       }
     | undefined;
-  const keysByPlace = () => {
+  const subscriptionsByPlace = () => {
     const now = performance.now();
     const commits = stored.commits();
-    if (knownKeys && knownKeys.commits === commits && now - knownKeys.at < KNOWN_MS) return knownKeys.index;
+    if (cachedIndex && cachedIndex.commits === commits && now - cachedIndex.at < KNOWN_MS)
+      return cachedIndex.index;
     const index = listing().then(({ byPlace }) => byPlace());
-    knownKeys = { at: now, commits, index };
+    cachedIndex = { at: now, commits, index };
     index.catch(() => {
-      knownKeys = undefined;
+      cachedIndex = undefined;
     });
     return index;
   };
   /** Returns the current subscriptions of a channel or server to a feed. */
   const currentIn = async (place: string, feed: string): Promise<readonly Subscription[]> => {
-    const candidates = (await keysByPlace()).get(`${place}/${feed}`) ?? [];
+    const candidates = (await subscriptionsByPlace()).get(`${place}/${feed}`) ?? [];
     return (await Promise.all(candidates.map(get))).filter((each) => each !== undefined);
   };
 
@@ -186,7 +187,7 @@ export function createSubscriptions(
     all: async () => (await listing()).all,
     toFeed: async (feed) => (await listing()).byFeed.get(feed) ?? [],
     async of(places) {
-      const index = await keysByPlace();
+      const index = await subscriptionsByPlace();
       return [...new Set(places.flatMap((place) => index.get(place) ?? []))];
     },
     get,
@@ -194,7 +195,7 @@ export function createSubscriptions(
       const exactMatch = await get(key);
       if (exactMatch || key.subject !== null) return exactMatch ? [exactMatch] : [];
       // A channel that has just subscribed is not in the index yet.
-      if (!(await keysByPlace()).has(`${key.channelId}/${key.feed}`)) knownKeys = undefined;
+      if (!(await subscriptionsByPlace()).has(`${key.channelId}/${key.feed}`)) cachedIndex = undefined;
       return currentIn(key.channelId, key.feed);
     },
     async activeIn(guildId, feed) {
@@ -205,7 +206,7 @@ export function createSubscriptions(
         ),
       );
       return subscribed
-        .filter((_, at) => !paused[at])
+        .filter((_, index) => !paused[index])
         .sort((a, b) => a.since - b.since || (idOf(a) < idOf(b) ? -1 : 1));
     },
     writes(subscription, replaced) {

@@ -12,13 +12,7 @@ import { ExplorerError } from "../explorer/errors.js";
 import { REFRESH_MS } from "../explorer/freshness.js";
 import type { ExplorerService } from "../explorer/service.js";
 import type { Log } from "../log.js";
-import {
-  type ButtonAddress,
-  isScreen,
-  namedAddress,
-  parseAddress,
-  type ScreenAddress,
-} from "../screens/addresses.js";
+import { isScreen, namedAddress, parseAddress, type ScreenAddress } from "../screens/addresses.js";
 import { openScreen } from "../screens/index.js";
 import type { ScreenServices } from "../screens/view.js";
 import { StateError } from "../storage/store.js";
@@ -227,33 +221,21 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     );
   };
 
-  const press = (
-    services: Services,
-    { button, parameters }: ButtonAddress,
-    click: Click,
-  ): Promise<MessagePayload> => {
-    const handler = handlers.get(button.wire);
-    if (!handler) throw new PersonError(OTHER_VERSION);
-    return handler.handle(parameters, click, services);
-  };
-
   /**
    * Follows a link: runs a button's handler, or opens a screen. A screen replaces the clicked message if it belongs to the
    * person. Otherwise, they get a private copy.
    */
-  const follow = async (click: Click): Promise<string> => {
-    const clicked = readClick(click);
-    const handler = handlers.get(clicked.parts.wire);
+  const follow = async (click: Click, handler: ButtonHandler<Services> | undefined): Promise<string> => {
     const isOwn = click.message !== null && mayUpdate(click.message, click.user.id);
-    const target = targetOf(handler ?? { audience: "owner" }, clicked, isOwn);
+    const target = targetOf(handler ?? { audience: "owner" }, readClick(click), isOwn);
     return reply(click, target, networkOf(click), async (services) => {
       const { to, ...from } = await followed(click, services.links);
       if (isScreen(to)) return openTarget(click, services, to, from);
-      if (!click.isModalSubmit()) return press(services, to, click);
+      if (!handler) throw new PersonError(OTHER_VERSION);
       // If something has to be corrected, the dialog opens with what the person chose.
-      drafts.set(draftKey(click), answersOf(click));
-      const answer = await press(services, to, click);
-      drafts.delete(draftKey(click));
+      if (click.isModalSubmit()) drafts.set(draftKey(click), answersOf(click));
+      const answer = await handler.handle(to.parameters, click, services);
+      if (click.isModalSubmit()) drafts.delete(draftKey(click));
       return answer;
     });
   };
@@ -305,13 +287,11 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
   const handle = async (interaction: Interaction): Promise<string> => {
     if (interaction.isAutocomplete()) return complete(interaction);
     if (interaction.isChatInputCommand()) return command(interaction);
-    if (interaction.isButton() || interaction.isStringSelectMenu()) {
-      const handler = handlers.get(readClick(interaction).parts.wire);
-      if (opensDialog(interaction) || handler?.form) return openDialog(interaction, handler);
-    }
-    if (interaction.isButton() || interaction.isStringSelectMenu() || interaction.isModalSubmit())
-      return follow(interaction);
-    return "unknown";
+    const isPressed = interaction.isButton() || interaction.isStringSelectMenu();
+    if (!isPressed && !interaction.isModalSubmit()) return "unknown";
+    const handler = handlers.get(readClick(interaction).parts.wire);
+    if (isPressed && (opensDialog(interaction) || handler?.form)) return openDialog(interaction, handler);
+    return follow(interaction, handler);
   };
 
   /** Returns a name for the metrics. There are few names. */

@@ -1,4 +1,4 @@
-import { signedPercent } from "../text/markdown.js";
+import { signedPercent } from "../text/numbers.js";
 import { DAY, HOUR, MINUTE } from "../util/units.js";
 
 /** Price of one CC at a point in time (epoch ms), in USD as a decimal string. */

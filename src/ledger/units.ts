@@ -1,7 +1,7 @@
 import { toDecimal, toRecord, toTime } from "../explorer/values.js";
 import { COIN } from "../text/coin.js";
 import { shortId } from "../text/ids.js";
-import { grouped } from "../text/markdown.js";
+import { grouped } from "../text/numbers.js";
 
 /** A value of the ledger for display: a party (shown by its name), another id, a time (epoch ms), or words. It is untrusted. */
 export type Value =

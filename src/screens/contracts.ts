@@ -2,16 +2,8 @@ import type { Names } from "../directory/names.js";
 import { openSlice } from "../explorer/paging.js";
 import type { PartyRef } from "../explorer/schema/fields.js";
 import { isPartyId, shortId } from "../text/ids.js";
-import {
-  code,
-  codeBlock,
-  countedWords,
-  idCode,
-  join,
-  md,
-  timestamp,
-  timestampWithAge,
-} from "../text/markdown.js";
+import { code, codeBlock, idCode, join, md, timestamp, timestampWithAge } from "../text/markdown.js";
+import { countedWords } from "../text/numbers.js";
 import { present } from "../util/present.js";
 import { address } from "./addresses.js";
 import {

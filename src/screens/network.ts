@@ -1,7 +1,8 @@
 import type { Dashboard } from "../explorer/schema/network.js";
 import type { Reading } from "../explorer/service.js";
 import type { UpgradeSchedule } from "../ledger/upgrades.js";
-import { countedWords, grouped, type Markdown, md, timestamp, timestampWithAge } from "../text/markdown.js";
+import { type Markdown, md, timestamp, timestampWithAge } from "../text/markdown.js";
+import { countedWords, grouped } from "../text/numbers.js";
 import { rememberLast } from "../util/per-object.js";
 import { present } from "../util/present.js";
 import { address } from "./addresses.js";

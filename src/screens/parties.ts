@@ -2,16 +2,8 @@ import { ifAnswered } from "../explorer/errors.js";
 import { openSlice } from "../explorer/paging.js";
 import type { HoldingsSummary, PartyDetail, PartyListItem } from "../explorer/schema/parties.js";
 import { fingerprint, shortId } from "../text/ids.js";
-import {
-  codeBlock,
-  coins,
-  columnCoins,
-  grouped,
-  join,
-  md,
-  timestamp,
-  timestampWithAge,
-} from "../text/markdown.js";
+import { codeBlock, coins, columnCoins, join, md, timestamp, timestampWithAge } from "../text/markdown.js";
+import { grouped } from "../text/numbers.js";
 import { perObject } from "../util/per-object.js";
 import { present } from "../util/present.js";
 import { address } from "./addresses.js";

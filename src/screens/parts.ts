@@ -7,17 +7,8 @@ import type { Interval } from "../ledger/network-rhythm.js";
 import { readable } from "../ledger/readable.js";
 import { roughly } from "../text/durations.js";
 import { fingerprint, isPartyId, shortId } from "../text/ids.js";
-import {
-  code,
-  codeBlock,
-  countedWords,
-  grouped,
-  idCode,
-  join,
-  type Markdown,
-  md,
-  timestamp,
-} from "../text/markdown.js";
+import { code, codeBlock, idCode, join, type Markdown, md, timestamp } from "../text/markdown.js";
+import { countedWords, grouped } from "../text/numbers.js";
 import { capitalized, cut } from "../text/plain.js";
 import { pastTime } from "../util/clock.js";
 import { type Address, address } from "./addresses.js";

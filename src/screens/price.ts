@@ -3,16 +3,8 @@ import type { Answer } from "../explorer/endpoints.js";
 import type { Reading } from "../explorer/service.js";
 import { changeOver, gapOf, type PriceSample, SPANS, type Span, samplesIn } from "../ledger/prices.js";
 import { COIN } from "../text/coin.js";
-import {
-  bold,
-  fixed,
-  join,
-  type Markdown,
-  md,
-  signedPercent,
-  timestamp,
-  timestampWithAge,
-} from "../text/markdown.js";
+import { bold, join, type Markdown, md, timestamp, timestampWithAge } from "../text/markdown.js";
+import { fixed, signedPercent } from "../text/numbers.js";
 import { pastTime } from "../util/clock.js";
 import { rememberLast } from "../util/per-object.js";
 import { address } from "./addresses.js";

@@ -6,18 +6,8 @@ import { toDecimal } from "../explorer/values.js";
 import { sumOf } from "../ledger/amounts.js";
 import { COIN } from "../text/coin.js";
 import { shortId } from "../text/ids.js";
-import {
-  bold,
-  codeBlock,
-  coins,
-  countedWords,
-  fixed,
-  grouped,
-  join,
-  type Markdown,
-  md,
-  timestamp,
-} from "../text/markdown.js";
+import { bold, codeBlock, coins, join, type Markdown, md, timestamp } from "../text/markdown.js";
+import { countedWords, fixed, grouped } from "../text/numbers.js";
 import { address } from "./addresses.js";
 import { extent, orNothing, rowMenu } from "./parts.js";
 import type { Field, Screen } from "./view.js";

@@ -1,5 +1,6 @@
 import { roughly } from "../text/durations.js";
-import { grouped, md, timestamp, timestampWithAge } from "../text/markdown.js";
+import { md, timestamp, timestampWithAge } from "../text/markdown.js";
+import { grouped } from "../text/numbers.js";
 import { address } from "./addresses.js";
 import type { Link, View } from "./view.js";
 

@@ -10,7 +10,6 @@ import {
   codeBlock,
   coins,
   columnCoins,
-  fixed,
   idCode,
   join,
   type Markdown,
@@ -18,6 +17,7 @@ import {
   timestamp,
   timestampWithAge,
 } from "../text/markdown.js";
+import { fixed } from "../text/numbers.js";
 import { present } from "../util/present.js";
 import { address, type ParametersOf } from "./addresses.js";
 import { agedList, brief, partyLines, partyMenu, row, rowMenu } from "./parts.js";

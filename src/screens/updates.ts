@@ -1,7 +1,8 @@
 import { openSlice } from "../explorer/paging.js";
 import { toCount, toRecord, toText, toTime } from "../explorer/values.js";
 import { shortId } from "../text/ids.js";
-import { codeBlock, countedWords, idCode, md, timestamp, timestampWithAge } from "../text/markdown.js";
+import { codeBlock, idCode, md, timestamp, timestampWithAge } from "../text/markdown.js";
+import { countedWords } from "../text/numbers.js";
 import { perObject } from "../util/per-object.js";
 import { present } from "../util/present.js";
 import { address } from "./addresses.js";

@@ -3,18 +3,8 @@ import type { ValidatorDetail } from "../explorer/schema/validators.js";
 import { toUrl } from "../explorer/values.js";
 import { compareVersions, isMajority, type VersionSurvey, versionsBehind } from "../ledger/versions.js";
 import { shortId } from "../text/ids.js";
-import {
-  bytes,
-  code,
-  codeBlock,
-  countedWords,
-  join,
-  linkTo,
-  type Markdown,
-  md,
-  share,
-  timestampWithAge,
-} from "../text/markdown.js";
+import { code, codeBlock, join, linkTo, type Markdown, md, timestampWithAge } from "../text/markdown.js";
+import { bytes, countedWords, share } from "../text/numbers.js";
 import { capitalized, cut } from "../text/plain.js";
 import { pastTime } from "../util/clock.js";
 import { present } from "../util/present.js";

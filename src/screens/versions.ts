@@ -1,6 +1,7 @@
 import type { Bar } from "../charts/draw.js";
 import { compareVersions, type VersionSurvey, versionsBehind } from "../ledger/versions.js";
-import { bold, code, countedWords, grouped, join, type Markdown, md, share } from "../text/markdown.js";
+import { bold, code, join, type Markdown, md } from "../text/markdown.js";
+import { countedWords, grouped, share } from "../text/numbers.js";
 import { cut } from "../text/plain.js";
 import { present } from "../util/present.js";
 import { address } from "./addresses.js";

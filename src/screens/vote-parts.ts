@@ -10,7 +10,8 @@ import {
 import { decidedBy, type StatusGroup, statusGroup, statusWords, type Tally } from "../ledger/vote-rules.js";
 import type { MissingVotes } from "../ledger/votes.js";
 import { spanWords } from "../text/durations.js";
-import { bold, countedWords, grouped, join, type Markdown, md, timestamp } from "../text/markdown.js";
+import { bold, join, type Markdown, md, timestamp } from "../text/markdown.js";
+import { countedWords, grouped } from "../text/numbers.js";
 import { cut } from "../text/plain.js";
 import { present } from "../util/present.js";
 import { MINUTE } from "../util/units.js";

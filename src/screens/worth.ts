@@ -2,7 +2,8 @@ import { ifAnswered } from "../explorer/errors.js";
 import type { Explorer } from "../explorer/service.js";
 import { worth } from "../ledger/amounts.js";
 import { isStuck } from "../ledger/price-history.js";
-import { aboutUsd, type Markdown, md } from "../text/markdown.js";
+import { type Markdown, md } from "../text/markdown.js";
+import { aboutUsd } from "../text/numbers.js";
 
 /** Returns the current price of one CC in USD; null if it is unknown or too old. */
 export async function currentPrice(explorer: Explorer): Promise<string | null> {

@@ -26,10 +26,14 @@ export interface OwnedSubscription {
   readonly subscription: Subscription;
   readonly feed: FeedDefinition;
   /** State of the subscription's network. */
-  readonly of: NetworkState;
+  readonly networkState: NetworkState;
   /** The subscription's network, if the bot serves it. */
   readonly network: Network | undefined;
 }
+
+/** True if two subscriptions have the same settings, whenever they were saved. */
+export const isSameSubscription = (a: Subscription | undefined, b: Subscription): boolean =>
+  isDeepStrictEqual({ ...a, savedAt: 0 }, { ...b, savedAt: 0 });
 
 /** Sorts subscriptions by age, oldest first. */
 export const byAge = (a: OwnedSubscription, b: OwnedSubscription): number =>
@@ -42,14 +46,14 @@ export async function findSubscriptions(
   places: readonly string[],
   isWanted: (subscription: Subscription) => boolean,
 ): Promise<readonly OwnedSubscription[]> {
-  const lists = (await allNetworks(networks)).map(async (of) => {
-    const candidates = await of.subscriptions.of(places);
+  const lists = (await allNetworks(networks)).map(async (networkState) => {
+    const candidates = await networkState.subscriptions.of(places);
     // Many people may wait for the same list, which may be long.
     await yieldIfBusy();
     return candidates.filter(isWanted).flatMap((subscription) => {
       const feed = feeds.find(({ name }) => name === subscription.feed);
-      const network = networks.served.find(({ id }) => id === of.id);
-      return feed ? [{ subscription, feed, of, network }] : [];
+      const network = networks.served.find(({ id }) => id === networkState.id);
+      return feed ? [{ subscription, feed, networkState, network }] : [];
     });
   });
   return (await Promise.all(lists)).flat();
@@ -61,8 +65,8 @@ export const findAmong = <Owned extends OwnedSubscription>(
   wanted: { readonly feed: string; readonly subject: string | null; readonly network: string | undefined },
 ): Owned | undefined =>
   all.find(
-    ({ subscription: { feed, subject }, of }) =>
-      of.id === wanted.network && feed === wanted.feed && subject === wanted.subject,
+    ({ subscription: { feed, subject }, networkState }) =>
+      networkState.id === wanted.network && feed === wanted.feed && subject === wanted.subject,
   );
 
 /**
@@ -72,11 +76,11 @@ export const findAmong = <Owned extends OwnedSubscription>(
 export async function currentSubscriptions(
   networks: StoredNetworks,
   isWanted: (subscription: Subscription) => boolean,
-): Promise<readonly { readonly subscription: Subscription; readonly of: NetworkState }[]> {
-  const lists = (await allNetworks(networks)).map(async (of) =>
-    (await filterInTurns(await of.subscriptions.all(), isWanted)).map((subscription) => ({
+): Promise<readonly { readonly subscription: Subscription; readonly networkState: NetworkState }[]> {
+  const lists = (await allNetworks(networks)).map(async (networkState) =>
+    (await filterInTurns(await networkState.subscriptions.all(), isWanted)).map((subscription) => ({
       subscription,
-      of,
+      networkState,
     })),
   );
   return (await Promise.all(lists)).flat();

@@ -15,10 +15,10 @@ export const labelOf = ({ id, name }: NetworkState, shownBy: Network): string | 
  * @param health the health of its channel
  */
 export function restWords(
-  { subscription: { isPaused, snoozedUntil = 0 }, network, of }: OwnedSubscription,
+  { subscription: { isPaused, snoozedUntil = 0 }, network, networkState }: OwnedSubscription,
   { paused, error }: Health,
 ): Markdown | undefined {
-  if (!network) return md`💤 on hold: I no longer cover ${of.name}`;
+  if (!network) return md`💤 on hold: I no longer cover ${networkState.name}`;
   if (paused && error !== undefined) return md`⏸️ paused: ${error}`;
   if (paused || isPaused) return md`⏸️ paused`;
   return snoozedUntil > Date.now() ? md`💤 snoozed until ${timestamp(snoozedUntil, "f")}` : undefined;

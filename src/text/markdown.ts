@@ -7,7 +7,8 @@ import {
 } from "@discordjs/formatters";
 import { COIN } from "./coin.js";
 import { shortId } from "./ids.js";
-import { clean, cut } from "./plain.js";
+import { fixed, grouped } from "./numbers.js";
+import { clean, cut, NOTHING } from "./plain.js";
 
 /**
  * Text for Discord: our own Markdown, with untrusted text escaped. Only the functions below create it, so a screen that forgets
@@ -57,8 +58,6 @@ export function escapeText(text: string): Markdown {
 /** Returns our own text without escapes, where Discord shows plain text: in the names of threads. */
 export const withoutEscapes = (text: Markdown): string =>
   text.toString().replace(/\\([\\`*_~|<>[\]#@:+\-.)])/g, "$1");
-
-const NOTHING = "—";
 
 function toPiece(value: Piece): string {
   if (value === null || value === undefined || value === "") return NOTHING;
@@ -140,96 +139,9 @@ export function timestamp(ms: number | null, style: "R" | "f" | "d" | "t" = "R")
 export const timestampWithAge = (ms: number | null): Markdown =>
   ms === null ? trusted("unknown") : md`${timestamp(ms, "f")} (${timestamp(ms)})`;
 
-const formats = new Map<string, Intl.NumberFormat>();
-
-function formatOf(maxFraction: number, minFraction = 0): Intl.NumberFormat {
-  const key = `${minFraction}-${maxFraction}`;
-  const format =
-    formats.get(key) ??
-    new Intl.NumberFormat("en-US", {
-      minimumFractionDigits: minFraction,
-      maximumFractionDigits: maxFraction,
-      roundingMode: "halfExpand",
-    });
-  formats.set(key, format);
-  return format;
-}
-
-// NumberFormat v3 (ECMA-402) formats a decimal string exactly, but its type requires a literal.
-const exactly = (format: Intl.NumberFormat, decimal: string | number): string =>
-  format.format(decimal as Intl.StringNumericLiteral);
-
-const isZero = (decimal: string): boolean => !/[1-9]/.test(decimal.replace(/e.*$/i, ""));
-
-/**
- * Formats a decimal string with thousands separators and a maximum number of fraction digits, without using floats. A value that
- * is not zero is never shown as zero: "under 0.01", "just below 0".
- */
-export function grouped(decimal: string | number | null, maxFraction = 10): string {
-  if (decimal === null) return NOTHING;
-  if (isZero(String(decimal))) return "0";
-  const text = exactly(formatOf(maxFraction), decimal);
-  if (text === "-0") return "just below 0";
-  return text === "0" ? `under ${formatOf(maxFraction).format(10 ** -maxFraction)}` : text;
-}
-
-/**
- * Formats a decimal with a fixed number of fraction digits, for columns and percentages. A value that is not zero is never shown
- * as zero.
- */
-export function fixed(decimal: string | number, digits: number): string {
-  const text = exactly(formatOf(digits, digits), decimal);
-  if (/[1-9]/.test(text)) return text;
-  return isZero(String(decimal)) ? text.replace("-", "") : grouped(decimal, digits);
-}
-
-/** Returns a share in whole percent. Only a complete share is 100, and only an empty one is 0. */
-export const percentOf = (part: number, whole: number): number =>
-  part === 0 || part === whole
-    ? Math.round((100 * part) / whole)
-    : Math.min(99, Math.max(1, Math.round((100 * part) / whole)));
-
-/** Returns a share in percent: "62.3%"; a dash if the whole is zero. */
-export const share = (part: number, whole: number): string =>
-  whole === 0 ? NOTHING : `${fixed((part / whole) * 100, 1)}%`;
-
-/** Formats a change in percent with a sign and up to one fraction digit: "+3.3%", "−25%", "unchanged". */
-export function signedPercent(percent: number): string {
-  const size = grouped(Math.abs(percent).toFixed(Math.abs(percent) < 0.1 ? 2 : 1), 2);
-  return size === "0" ? "unchanged" : `${percent > 0 ? "+" : "−"}${size}%`;
-}
-
-/** Returns a count with its noun, in the plural unless the count is one: "1 vote", "1,109 votes". */
-export const countedWords = (count: number, one: string, several = `${one}s`): string =>
-  `${grouped(count)} ${count === 1 ? one : several}`;
-
-const BYTES = [
-  ["GB", 1e9],
-  ["MB", 1e6],
-  ["kB", 1e3],
-] as const;
-
-/** Formats a number of bytes in the largest unit that keeps it at 1 or more. */
-export function bytes(count: string | null): string {
-  if (count === null) return "unknown";
-  const [unit, size] = BYTES.find(([, least]) => Math.abs(Number(count)) >= least) ?? ["bytes", 1];
-  return `${grouped(Number(count) / size, 1)} ${unit}`;
-}
-
 /** Formats an amount of Canton Coin for a column, with two fraction digits. */
 export const columnCoins = (decimal: string | null): Markdown =>
   decimal === null ? trusted("unknown") : md`${fixed(decimal, 2)} ${trusted(COIN)}`;
-
-/** Formats an approximate amount of USD, with fewer digits for larger amounts; null if it is unknown. */
-export function aboutUsd(usd: number | null): string | null {
-  if (usd === null) return null;
-  if (usd === 0) return "$0";
-  // More than all the money there is: the amount is wrong, and its digits would push other rows out.
-  if (usd >= 1e15) return "over $1,000 trillion";
-  const size = Math.abs(usd);
-  if (size < 0.01) return "under $0.01";
-  return `about ${usd < 0 ? "-" : ""}$${fixed(size, size < 100 ? 2 : 0)}`;
-}
 
 /** Formats an amount of Canton Coin. */
 export const coins = (decimal: string | null, mostFraction = 10): Markdown =>

@@ -1,5 +1,8 @@
 /** Cleans and shortens untrusted text. */
 
+/** Shown for a missing value. */
+export const NOTHING = "—";
+
 // Control characters except tab and newline, format characters (zero-width, bidirectional, tags), variation selectors, and
 // fillers that look empty.
 const UNSAFE =

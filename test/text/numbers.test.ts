@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { withCoin } from "../../src/text/coin.js";
-import { aboutUsd, bytes, coins, countedWords, fixed, grouped, share } from "../../src/text/markdown.js";
+import { coins } from "../../src/text/markdown.js";
+import { aboutUsd, bytes, countedWords, fixed, grouped, share } from "../../src/text/numbers.js";
 
 describe("a number", () => {
   it.each<[string | number | null, number, string]>([

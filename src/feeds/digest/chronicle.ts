@@ -14,7 +14,7 @@ import { isStillOrSettling, readRounds } from "../../ledger/rounds.js";
 import { surveyVersions } from "../../ledger/versions.js";
 import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
-import { percentOf } from "../../text/markdown.js";
+import { percentOf } from "../../text/numbers.js";
 import { cut } from "../../text/plain.js";
 import { ageOf, pastTime } from "../../util/clock.js";
 import { digest } from "../../util/digest.js";

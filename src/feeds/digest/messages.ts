@@ -5,16 +5,8 @@ import type { Field, View } from "../../screens/view.js";
 import { ENDED_UNKNOWN, statusText, tallySuffix } from "../../screens/vote-parts.js";
 import { COIN } from "../../text/coin.js";
 import { spanWords } from "../../text/durations.js";
-import {
-  bold,
-  code,
-  countedWords,
-  join,
-  type Markdown,
-  md,
-  percentOf,
-  timestamp,
-} from "../../text/markdown.js";
+import { bold, code, join, type Markdown, md, timestamp } from "../../text/markdown.js";
+import { countedWords, percentOf } from "../../text/numbers.js";
 import { cut, namesAndMore } from "../../text/plain.js";
 import { present } from "../../util/present.js";
 import { HOUR } from "../../util/units.js";

@@ -15,7 +15,8 @@ import { isOpen, isOver, neededFor, outcomeKnown, votableUntil } from "../../led
 import { voterIn, voterSubject } from "../../ledger/votes.js";
 import { statusText } from "../../screens/vote-parts.js";
 import { dateWords } from "../../screens/vote-times.js";
-import { channelMention, countedWords, join, type Markdown, md, timestamp } from "../../text/markdown.js";
+import { channelMention, join, type Markdown, md, timestamp } from "../../text/markdown.js";
+import { countedWords } from "../../text/numbers.js";
 import { cut } from "../../text/plain.js";
 import { PersonError } from "../../util/person-error.js";
 import { DAY } from "../../util/units.js";

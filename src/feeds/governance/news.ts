@@ -6,15 +6,8 @@ import type { VoteRequest } from "../../ledger/vote-requests.js";
 import { castIn, outcomeKnown, statusGroup } from "../../ledger/vote-rules.js";
 import type { View } from "../../screens/view.js";
 import { overdueWords, statusTone, tallyLines, tallySuffix } from "../../screens/vote-parts.js";
-import {
-  bold,
-  countedWords,
-  join,
-  type Markdown,
-  md,
-  timestamp,
-  timestampWithAge,
-} from "../../text/markdown.js";
+import { bold, join, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
+import { countedWords } from "../../text/numbers.js";
 import { capitalized, cut } from "../../text/plain.js";
 import { present } from "../../util/present.js";
 import type { GovernanceEvent, News, Reminder } from "./events.js";

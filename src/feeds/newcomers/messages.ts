@@ -3,7 +3,8 @@ import { address } from "../../screens/addresses.js";
 import { joinedRows, validatorMenu } from "../../screens/validators.js";
 import type { View } from "../../screens/view.js";
 import { hintOf } from "../../text/ids.js";
-import { countedWords, type Markdown, md } from "../../text/markdown.js";
+import { type Markdown, md } from "../../text/markdown.js";
+import { countedWords } from "../../text/numbers.js";
 import { cut, namesAndMore } from "../../text/plain.js";
 import { present } from "../../util/present.js";
 

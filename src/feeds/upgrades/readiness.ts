@@ -6,7 +6,8 @@ import {
   readinessFor,
   type VersionSurvey,
 } from "../../ledger/versions.js";
-import { bold, code, countedWords, grouped, join, type Markdown, md } from "../../text/markdown.js";
+import { bold, code, join, type Markdown, md } from "../../text/markdown.js";
+import { countedWords, grouped } from "../../text/numbers.js";
 import { present } from "../../util/present.js";
 
 /** Maximum number of validators that are named. */

@@ -6,9 +6,7 @@ import { standstillView } from "../../screens/standstill.js";
 import type { Link, Menu, View } from "../../screens/view.js";
 import { roughly, spanWords } from "../../text/durations.js";
 import {
-  bytes,
   code,
-  countedWords,
   join,
   type Markdown,
   md,
@@ -16,6 +14,7 @@ import {
   timestampWithAge,
   userMention,
 } from "../../text/markdown.js";
+import { bytes, countedWords } from "../../text/numbers.js";
 import { cut, namesAndMore } from "../../text/plain.js";
 import { present } from "../../util/present.js";
 import { HOUR, MINUTE } from "../../util/units.js";

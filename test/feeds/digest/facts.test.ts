@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Facts, openingTime, participationIn, watchedSince } from "../../../src/feeds/digest/facts.js";
 import { digestView } from "../../../src/feeds/digest/messages.js";
 import { DEFAULT_COIN, withCoin } from "../../../src/text/coin.js";
-import { percentOf } from "../../../src/text/markdown.js";
+import { percentOf } from "../../../src/text/numbers.js";
 import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
 import { tracked } from "../../spec/vote-requests.js";
 
