@@ -6,6 +6,7 @@ import {
   type NameSources,
   toldBy,
   type WatchChoice,
+  watchOf,
 } from "../../src/delivery/feed.js";
 import { openDirectMessages, writeDirectly } from "../../src/discord/direct.js";
 import type { MessagePayload } from "../../src/discord/message.js";
@@ -53,7 +54,7 @@ export const watchableOf = (
   all: readonly Watchable[],
   { feed: name, subject }: { readonly feed: string; readonly subject: string | null },
 ): Watchable | undefined =>
-  all.find(({ feed, watch }) => feed.name === name && (watch.owns?.(subject ?? "") ?? true));
+  all.find(({ feed, watch }) => feed.name === name && watchOf(feed, subject) === watch);
 
 /** A person's watch. */
 export type Watch = OwnedSubscription & Watchable;

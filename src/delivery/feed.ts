@@ -303,12 +303,21 @@ export function optionOf<Value>(subscription: Subscription, name: string, option
   return isFormer && !subscription.chosen?.includes(name) ? option.byDefault : result.data;
 }
 
-/** True if a subscription includes a topic. A topic that is newer than the subscription has its default. */
-export const hasTopic = (
-  { topics }: Pick<Subscription, "topics">,
-  definition: Pick<FeedDefinition, "topics">,
+/** Returns the watch that a subject belongs to. */
+export const watchOf = (
+  { watches = [] }: Pick<FeedDefinition, "watches">,
+  subject: string | null,
+): WatchChoice | undefined => watches.find(({ owns }) => owns?.(subject ?? "") ?? true);
+
+/** True if a subscription includes a topic. A topic that is newer than the subscription has the default of its watch or feed. */
+export function hasTopic(
+  { topics, userId = null, subject = null }: Pick<Subscription, "topics"> & Partial<Subscription>,
+  definition: Pick<FeedDefinition, "topics" | "watches">,
   name: string,
-): boolean => topics[name] ?? definition.topics[name]?.byDefault ?? false;
+): boolean {
+  const watch = userId === null ? undefined : watchOf(definition, subject);
+  return topics[name] ?? watch?.settings?.topics[name] ?? definition.topics[name]?.byDefault ?? false;
+}
 
 /** True if a subscription receives an event, as it is set now: it includes one of the event's topics, and wants it. */
 export const receives = (

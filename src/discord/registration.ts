@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { type REST, Routes } from "discord.js";
+import { DiscordAPIError, HTTPError, type REST, Routes } from "discord.js";
 import * as z from "zod";
 import type { Log } from "../log.js";
 import { defineCollection } from "../storage/collection.js";
@@ -9,7 +9,7 @@ import { createNotice } from "../util/notice.js";
 import { present } from "../util/present.js";
 import { MINUTE, SECOND } from "../util/units.js";
 import type { CommandDefinition } from "./command.js";
-import { ErrorCode, hasCode } from "./errors.js";
+import { ErrorCode, hasCode, isRateLimit } from "./errors.js";
 
 /** The server that the commands were last registered in, or null if they are registered everywhere. */
 export const registrations = defineCollection({
@@ -170,10 +170,13 @@ async function registerCommands(options: RegistrationDeps): Promise<ReadonlyMap<
 const mayRetry = (error: unknown): boolean => !hasCode(error, ErrorCode.InvalidFormBodyOrContentType);
 
 /** Returns what keeps the bot from registering the commands. */
-const obstacleIn = (error: unknown, guildId: string | undefined): string =>
-  guildId !== undefined && hasCode(error, ErrorCode.MissingAccess)
-    ? "The bot isn't in the server of DISCORD_GUILD_ID. Invite it, or correct the id."
-    : "Discord couldn't be reached.";
+function obstacleIn(error: unknown, guildId: string | undefined): string {
+  if (guildId !== undefined && hasCode(error, ErrorCode.MissingAccess, ErrorCode.UnknownGuild))
+    return "The bot isn't in the server of DISCORD_GUILD_ID. Invite it, or correct the id.";
+  if (isRateLimit(error)) return "Discord asks the bot to wait.";
+  if (error instanceof DiscordAPIError) return `Discord answered ${error.status}: ${error.message}.`;
+  return error instanceof HTTPError ? `Discord answered ${error.status}.` : "Discord couldn't be reached.";
+}
 
 /** Backoff between attempts, in ms. It doubles each time, up to the maximum. */
 const FIRST_PAUSE_MS = 2 * SECOND;

@@ -97,6 +97,9 @@ type DocumentPage = readonly (readonly [id: string, text: string])[];
 /** A document, or the problem with its text. */
 type Parsed<T> = { readonly document: T } | { readonly problem: string };
 
+/** Matches ids of documents about a person. */
+const PERSON_ID = /^(?:person:)?\d+$/;
+
 /**
  * Creates the state over a store. A document that is not JSON or does not match its schema affects no other document. It is
  * logged once, moved to "unreadable" with its text, and treated as missing. Every commit depends on the state's version, because a
@@ -118,11 +121,20 @@ export function createState(
   let versionText: { readonly text: string | undefined } | undefined;
   const readVersionText = async () => ({ text: await store.get(stateVersion.name, VERSION_ID) });
 
-  const setAside = async (collection: string, id: string, text: string, problem: string) => {
+  const setAside = async <T>(
+    { name: collection, owners = [] }: CollectionDefinition<T>,
+    id: string,
+    text: string,
+    problem: string,
+  ) => {
     const name = `${collection}/${id}`;
+    // Logs contain no user ids.
+    const isPerson = owners.some(({ kind }) => kind === "person") && PERSON_ID.test(id);
+    const shownId = isPerson ? {} : { id };
     const report = (message: string, err?: unknown) => {
       const key = `${name} ${message}`;
-      if (!reported.has(key)) log.error({ collection, id, problem, ...(err ? { err } : {}) }, message);
+      if (!reported.has(key))
+        log.error({ collection, ...shownId, problem, ...(err ? { err } : {}) }, message);
       reported.add(key);
     };
     if (staying.has(name)) return;
@@ -201,7 +213,7 @@ export function createState(
       for (const [id, text] of page) {
         const parsedDocument = read(id, text);
         if ("document" in parsedDocument) documents.push([id, parsedDocument.document]);
-        else unreadable.push(setAside(collection, id, text, parsedDocument.problem));
+        else unreadable.push(setAside(definition, id, text, parsedDocument.problem));
       }
       await Promise.all(unreadable);
       return documents;
@@ -213,7 +225,7 @@ export function createState(
         await yieldIfBusy();
         const parsedDocument = parseChanged(id, text);
         if ("document" in parsedDocument) return parsedDocument.document;
-        await setAside(collection, id, text, parsedDocument.problem);
+        await setAside(definition, id, text, parsedDocument.problem);
         return undefined;
       },
       async *entries(mentioned) {
@@ -263,7 +275,7 @@ export function createState(
       }),
       delete: (id) => ({ op: "delete", collection, id }),
       commits: () => commitCounts.get(collection) ?? 0,
-      setAside: (id, document, problem) => setAside(collection, id, heldText(document), problem),
+      setAside: (id, document, problem) => setAside(definition, id, heldText(document), problem),
     };
   };
 

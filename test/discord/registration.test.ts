@@ -52,25 +52,47 @@ async function register(first: Answer) {
   };
 }
 
-it.concurrent.for<[string, Answer]>([
-  ["limits the bot for ten minutes", json(429, { message: "limited", retry_after: 600, global: false })],
-  ["is unavailable", json(503, { message: "unavailable", code: 0 })],
-  ["does not answer", () => {}],
-  ["answers with a page and status 200", html(200)],
-  ["answers with a page and status 403", html(403)],
-  ["does not let the bot into its server yet", json(403, { message: "Missing Access", code: 50_001 })],
-])("keeps registering the commands if Discord %s", async ([, first], { expect }) => {
-  const { registration, lines, ids, answersNow, close } = await register(first);
-  expect(registration.isSettled()).toBe(false);
-  expect(registration.problem()).toContain("keeps trying");
-  expect(lines).toEqual(["The commands could not be registered; retrying until they are"]);
-  answersNow(json(200, [PRICE]));
-  await expect.poll(() => registration.isSettled()).toBe(true);
-  expect(registration.problem()).toBeUndefined();
-  expect(lines.at(-1)).toBe("The commands are registered");
-  expect(ids).toContain("7");
-  close();
-});
+it.concurrent.for<[string, Answer, string]>([
+  [
+    "limits the bot for ten minutes",
+    json(429, { message: "limited", retry_after: 600, global: false }),
+    "Discord asks the bot to wait.",
+  ],
+  ["is unavailable", json(503, { message: "unavailable", code: 0 }), "Discord answered 503."],
+  ["does not answer", () => {}, "Discord couldn't be reached."],
+  ["answers with a page and status 200", html(200), "Discord couldn't be reached."],
+  ["answers with a page and status 403", html(403), "Discord answered 403: No Description."],
+  [
+    "does not let the bot into its server yet",
+    json(403, { message: "Missing Access", code: 50_001 }),
+    "The bot isn't in the server of DISCORD_GUILD_ID.",
+  ],
+  [
+    "does not know the server",
+    json(404, { message: "Unknown Guild", code: 10_004 }),
+    "The bot isn't in the server of DISCORD_GUILD_ID.",
+  ],
+  [
+    "has registered enough commands for today",
+    json(400, { message: "Max number of daily application command creates", code: 30_034 }),
+    "Discord answered 400: Max number of daily application command creates.",
+  ],
+])(
+  "keeps registering the commands, and says why not yet, if Discord %s",
+  async ([, first, reason], { expect }) => {
+    const { registration, lines, ids, answersNow, close } = await register(first);
+    expect(registration.isSettled()).toBe(false);
+    expect(registration.problem()).toContain(`${reason} `);
+    expect(registration.problem()).toContain("keeps trying");
+    expect(lines).toEqual(["The commands could not be registered; retrying until they are"]);
+    answersNow(json(200, [PRICE]));
+    await expect.poll(() => registration.isSettled()).toBe(true);
+    expect(registration.problem()).toBeUndefined();
+    expect(lines.at(-1)).toBe("The commands are registered");
+    expect(ids).toContain("7");
+    close();
+  },
+);
 
 it("gives up if Discord refuses the commands themselves", async () => {
   const { registration, lines, close } = await register(

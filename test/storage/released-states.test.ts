@@ -13,6 +13,8 @@ import {
   type Subscription,
   subscriptionDocuments,
 } from "../../src/delivery/collections.js";
+import { toldBy } from "../../src/delivery/feed.js";
+import { definition as governance } from "../../src/feeds/governance/definition.js";
 import { formatBefore, remindersOf } from "../../src/feeds/governance/topics.js";
 import { chosenAfter } from "../../src/feeds/validator/topics.js";
 import { priceSamples } from "../../src/ledger/price-history.js";
@@ -276,5 +278,10 @@ it("options that were not chosen in version 0.2.0 get the new defaults, and choi
   expect(valuesOf("validator", chosenAfter).sort()).toEqual([3 * HOUR, undefined, undefined, undefined]);
   const reminders = valuesOf("governance", (each) => formatBefore(remindersOf(each)));
   expect(reminders.sort()).toEqual(["12h", "48h 24h 6h", "48h 24h 6h"]);
+  // A watch of a super validator's votes never had more topics than its reminders.
+  const voterWatches = all.filter(({ subject }) => subject?.startsWith("sv/"));
+  expect(voterWatches.map((each) => toldBy(each, governance))).toEqual([
+    ["reminders (48 h, 24 h and 6 h before each deadline)"],
+  ]);
   await state.close();
 });

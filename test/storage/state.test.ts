@@ -1,6 +1,12 @@
 import { expect, it } from "vitest";
 import { newDataDir } from "../../sandbox/bot-process.js";
-import { announcements, type Subscription, subscriptionDocuments } from "../../src/delivery/collections.js";
+import {
+  announcements,
+  ownerRevisions,
+  type Subscription,
+  subscriptionDocuments,
+  watchers,
+} from "../../src/delivery/collections.js";
 import { FIRST_FEED } from "../../src/delivery/version-1.js";
 import { knownTokens } from "../../src/directory/collections.js";
 import { openFileStore } from "../../src/storage/file-store.js";
@@ -71,6 +77,19 @@ it.each([
   // The id can be used again.
   await state.commit([state.open(subscriptionDocuments).put("bad", subscription)]);
   expect(await state.open(subscriptionDocuments).get("bad")).toEqual(subscription);
+  await state.close();
+});
+
+it.each([
+  ["a person with watches", watchers.name, "222222222222222222"],
+  ["a person's revision", ownerRevisions.name, "person:222222222222222222"],
+])("the log does not contain the id of a user if %s cannot be read", async (_, collection, id) => {
+  const { state, store, write, lines } = open();
+  await write(collection, id, "{not json");
+  await Promise.all([state.open(watchers).list(), state.open(ownerRevisions).list()]);
+  expect(await store.get(collection, id)).toBeUndefined();
+  expect(lines).toHaveLength(1);
+  expect(JSON.stringify(lines)).not.toContain("222222222222222222");
   await state.close();
 });
 
