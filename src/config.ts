@@ -287,8 +287,9 @@ export function misspeltVariables(env: Environment = environment()): readonly st
     ]),
   ];
   const known = new Set(names);
+  const isRead = (given: string) => ids.some((id, at) => namesOf(id, at === 0, env)(given).includes(given));
   return Object.keys(env).flatMap((given) => {
-    if (given === "NETWORK_NAME" && ids[0] !== undefined)
+    if (ids[0] !== undefined && given in networkVariables && env[given]?.trim() && !isRead(given))
       return [
         `${given}: did you mean ${given}_${ids[0].toUpperCase()}? With NETWORKS, each network has its own`,
       ];

@@ -33,6 +33,20 @@ describe("a misspelt variable", () => {
       ["NETWORK_NAME: did you mean NETWORK_NAME_MAIN? With NETWORKS, each network has its own"],
     ],
     [
+      {
+        NETWORKS: "main,test",
+        EXPLORER_API_URL_MAIN: "https://one.example",
+        EXPLORER_API_KEY_MAIN: "key",
+        EXPLORER_LINK_UPDATE: "https://scan.example/{id}",
+        EXPLORER_LINK_PARTY_MAIN: "https://scan.example/{id}",
+        COIN: "CC",
+        EXPLORER_LINK_EVENT: " ",
+      },
+      [
+        "EXPLORER_LINK_UPDATE: did you mean EXPLORER_LINK_UPDATE_MAIN? With NETWORKS, each network has its own",
+      ],
+    ],
+    [
       { NETWORKS: "main", GOVERNANCE_CHANNEL_ID_TEST: "1", NETWORK_NAME_MAIN: "MainNet" },
       ["GOVERNANCE_CHANNEL_ID_TEST: NETWORKS does not name TEST"],
     ],
