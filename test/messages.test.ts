@@ -151,7 +151,7 @@ const RARE: readonly string[] = [
   "The vote requests haven't been read yet.",
   "⏳ Network upgrade: transactions pause in …",
   "▶️ Silence alerts are on again; I can't read the newest roun",
-  "🛠️ Network upgrade: the freeze before it was moved, and …",
+  "🛠️ Network upgrade: the freeze before it has changed, and …",
   "🟢 none of … is silent",
   " Votes are incomplete for … more.",
   "**Action:** some details changed. Press “Details” to see it ",

@@ -193,9 +193,11 @@ export function createPendingChecks({ explorer, requests, superValidators, names
           const { unconfirmedAction: _, ...rest } = next;
           next = { ...rest, ...action, ...(unconfirmedAction ? { unconfirmedAction } : {}) };
         }
-        if (mayHaveExpired) isAnswered &&= detail !== undefined;
+        // An older contract may lack the votes that were in time.
+        const isCurrent = detail != null && exactVotes(request, detail) !== undefined;
+        if (mayHaveExpired) isAnswered &&= detail === null || isCurrent;
         const hasExpired =
-          mayHaveExpired && detail != null ? !(await wasInTime(request, detail)) : request.hasExpired;
+          mayHaveExpired && isCurrent ? !(await wasInTime(request, detail)) : request.hasExpired;
         const isJudged = hasExpired !== undefined && hasExpired !== request.hasExpired;
         if (isJudged) next = { ...next, hasExpired };
         const isMoved = isJudged || !isDeepStrictEqual(tallyOf(next), tallyOf(request));

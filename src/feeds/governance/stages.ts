@@ -41,15 +41,18 @@ function advance(
   needed: number | undefined,
   now: number,
 ): { readonly next: TrackedVoteRequest; readonly overdueSince?: number | null } {
-  const { phase, since } = trackedStanding(known, needed, now);
   const isFirst = known.stage === undefined;
-  const { enoughYesAt, hadEnough, hasExpired, ...rest } = known;
+  const { enoughYesAt, hadEnough, hasExpired, quorumAt: _, ...rest } = known;
   const { yes, no } = toVoteRequest(known);
   const hasEnough = needed !== undefined && (yes ?? 0) >= needed;
   // The time is only known if the bot saw the request with too few votes before.
   const isEarlier = hasEnough && enoughYesAt === undefined && (hadEnough ?? isFirst);
   const enoughAt = hasEnough && !isEarlier ? (enoughYesAt ?? now) : undefined;
   const isOld = isFirst && known.seenAt === undefined;
+  // If the last poll saw too few votes after the dates, those that are enough now have only just been cast.
+  const hadTooFew = known.stage === "expired" || known.stage === "rejected";
+  const judged = hadTooFew && enoughAt !== undefined ? { ...known, enoughYesAt: enoughAt } : known;
+  const { phase, since } = trackedStanding(judged, needed, now);
   const isShown = (known.stage ?? "voting") !== phase;
   const { voteBefore, targetEffectiveAt } = known.terms;
   // If the quorum date is still ahead, the clock was wrong, or the date was moved.
@@ -58,7 +61,9 @@ function advance(
   const isEnough = needed !== undefined && castIn({ yes, no }) >= needed;
   // If an earlier poll saw too few votes, the times of the votes decide. A vote that is changed later has only its new time.
   const wasEnough = isEnough && known.stage !== "expired" && !isSettled;
-  const quorumAt = known.quorumAt ?? (isEnough && !isPast ? now : undefined);
+  // More super validators may need more votes.
+  const before = isEnough ? (known.quorumAt ?? now) : undefined;
+  const quorumAt = isPast || needed === undefined ? known.quorumAt : before;
   const hadQuorum = isPast && (wasEnough || sawQuorum(known)) && targetEffectiveAt !== null;
   const expiredNow = phase === "expired" && isSettled ? true : undefined;
   const expired = isPast ? (hasExpired ?? (hadQuorum ? false : expiredNow)) : undefined;

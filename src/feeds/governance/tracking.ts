@@ -70,6 +70,8 @@ export function firstSeen(
     statusGroup(row.status) !== "other" || row.voteBefore !== null || row.targetEffectiveAt !== null;
   if (identity === null || !says) return undefined;
   const isRowOpen = isOpen(row, now);
+  // Without a status, a request past its dates has not ended for certain.
+  if (!baseline && !isRowOpen && !isOver(row, now)) return undefined;
   return {
     identity,
     contractIds: row.contractId === null ? [] : [row.contractId],

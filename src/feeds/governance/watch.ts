@@ -168,7 +168,11 @@ export function createGovernanceWatch({
     const events: GovernanceEvent[] = [];
     const isIncomplete = rows.some(({ abstainCount }) => abstainCount === null);
     const voters = isIncomplete ? await superValidators() : undefined;
-    const closedNow = { closedAt: now(), openUntil: lastAt ?? null };
+    // A complete read that lacked the request does not show that it was still open.
+    const closing = ({ missedReads }: TrackedVoteRequest) => ({
+      closedAt: now(),
+      openUntil: missedReads > 0 ? null : (lastAt ?? null),
+    });
     for (const row of rows) {
       const identity = identityOf(row);
       if (identity === null) continue;
@@ -177,7 +181,7 @@ export function createGovernanceWatch({
       if (!knownRequest) {
         const isOld =
           lastAt === undefined
-            ? (row.createdAt ?? 0) <= awaitedSince || isOver(row, now())
+            ? (openedAtIn(row) ?? 0) <= awaitedSince || isOver(row, now())
             : // An answer without any request, or with the same page twice, may have been wrong.
               (knownRequests.size === 0 || wasPartial) && (row.createdAt ?? lastAt) < lastAt - MISSED_MS;
         const firstRequest = firstSeen(row, now(), isOld);
@@ -205,7 +209,7 @@ export function createGovernanceWatch({
       const told = withTold(knownRequest, dated, now());
       const nextRequest = whole && !closed ? withReopening(told, row, now()) : told;
       if (nextRequest !== knownRequest && JSON.stringify(nextRequest) !== JSON.stringify(knownRequest))
-        learntRequests.set(key, closed ? { ...nextRequest, ...closedNow } : nextRequest);
+        learntRequests.set(key, closed ? { ...nextRequest, ...closing(knownRequest) } : nextRequest);
       if (changedFrom)
         events.push({
           kind: "changed",

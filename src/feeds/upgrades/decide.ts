@@ -69,6 +69,8 @@ function reschedule(
   }
   const times = timesOf(decision.schedule);
   if (times.upgradeAt === upgradeAt && times.freezeAt === freezeAt) return { next: decided };
+  // A decision that takes effect after the upgrade says nothing about this one, whose reminders and rounds are still told.
+  if (isReached && now < decision.at) return { next: known };
   // After the upgrade time, a new schedule is for the next upgrade.
   if (isReached) return { next: { ...known, endedAt: now, revision: revision + 1 } };
   const moved = { ...decided, ...times, movedFrom: upgradeAt, moves: moves + 1, revision: revision + 1 };

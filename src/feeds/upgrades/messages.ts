@@ -117,7 +117,7 @@ function scheduleNews(event: ScheduleEvent, now: number): Markdown {
       return md`🛠️ Network upgrade scheduled: ${pauseWords(upgradeAt)}`;
     case "moved":
       return event.movedFrom === upgradeAt
-        ? md`🛠️ Network upgrade: the freeze before it was moved, and ${pauseWords(upgradeAt)}`
+        ? md`🛠️ Network upgrade: the freeze before it has changed, and ${pauseWords(upgradeAt)}`
         : md`🛠️ Network upgrade moved: ${pauseWords(upgradeAt)}, not on ${upgradeTime(event.movedFrom)}`;
     case "cancelled":
       return md`⚪ Network upgrade of ${upgradeDay(upgradeAt)} cancelled`;

@@ -46,8 +46,23 @@ function replay(steps: readonly Step[], isBaselineFirst = false) {
 }
 
 const A = set("a");
+const LATER = set("b", UPGRADE + 40 * DAY, null);
 describe("an upgrade", () => {
   it.each<[string, readonly Step[], readonly string[]]>([
+    [
+      "is not ended by a vote that takes effect after it",
+      [
+        [-120, A, 1],
+        [-100, made(48, LATER), 2],
+        [-26, made(48, LATER), 3],
+        [0, made(48, LATER), 4],
+        [0.5, made(48, LATER), 4],
+        [1, made(48, LATER), 5],
+        [48, made(48, LATER), 6],
+        [49, made(48, LATER), 7],
+      ],
+      ["-120: scheduled", "-26: day before 0 h", "0: upgrade before 0 h", "1: advancing", "48: scheduled"],
+    ],
     [
       "is told from its schedule to the next round, each step once",
       [

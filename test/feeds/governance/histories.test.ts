@@ -1,0 +1,192 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { VoteRequest } from "../../../sandbox/explorer/model.js";
+import {
+  type Mood,
+  Refused,
+  type SandboxExplorer,
+  startSandboxExplorer,
+} from "../../../sandbox/explorer/server.js";
+import type { Subscription } from "../../../src/delivery/collections.js";
+import { draftOf } from "../../../src/delivery/feed.js";
+import { createDirectory } from "../../../src/directory/directory.js";
+import { createNames } from "../../../src/directory/names.js";
+import { definition } from "../../../src/feeds/governance/definition.js";
+import { createTrackedVoteRequests } from "../../../src/feeds/governance/requests.js";
+import { createGovernanceWatch } from "../../../src/feeds/governance/watch.js";
+import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
+import { newExplorer, newState, quiet } from "../../harness.js";
+
+const START = Date.UTC(2026, 10, 22);
+const SIZE = { validators: 14, parties: 20, voteRequests: 1, superValidators: 13, updates: 2, tokens: 1 };
+
+/** The governance poll on a real HTTP server, for one channel, on a clock that the test sets. */
+async function startWatch(subscribedMs = 30 * DAY) {
+  let time = START;
+  const now = () => time;
+  const sandbox = await startSandboxExplorer({ now, lively: false, size: SIZE });
+  // Nothing happens to another request.
+  for (const each of sandbox.ledger.voteRequests)
+    Object.assign(each, { voteBefore: START + 90 * DAY, targetEffectiveAt: START + 91 * DAY });
+  const state = newState();
+  const explorer = newExplorer(sandbox, now).for("background", { maxAgeMs: 0 });
+  const requests = createTrackedVoteRequests(state);
+  const subscription: Subscription = {
+    ...draftOf(definition, "1"),
+    guildId: "2",
+    since: START - subscribedMs,
+  };
+  const poll = createGovernanceWatch({
+    explorer,
+    state,
+    requests,
+    superValidators: async () => sandbox.ledger.superValidators.length,
+    names: createNames({ directory: createDirectory(), explorer, state, log: quiet }),
+    onLearnt: () => {},
+    pollMs: MINUTE,
+    now,
+  });
+  return {
+    sandbox,
+    ledger: sandbox.ledger,
+    tracked: async ({ firstContractId }: VoteRequest) =>
+      [...(await requests.all()).values()].find(({ identity }) => identity === firstContractId),
+    /** Polls this long after the start, and returns the kinds of events about a request. */
+    async pollAt(ms: number): Promise<string[]> {
+      time = START + ms;
+      const kinds: string[] = [];
+      for await (const { writes = [], events = [] } of poll({
+        subscriptions: async () => [subscription],
+        isHeard: async () => true,
+      })) {
+        await state.commit(writes);
+        for (const event of events) kinds.push((event as { kind: string }).kind);
+      }
+      return kinds;
+    },
+    async close() {
+      await Promise.all([sandbox.close(), state.close()]);
+    },
+  };
+}
+
+/** Casts yes votes until there are so many. */
+function castUntil(
+  { ledger }: { readonly ledger: SandboxExplorer["ledger"] },
+  request: VoteRequest,
+  count: number,
+) {
+  for (let cast = request.ballots.length; cast < count; cast += 1) ledger.castVote(request, true);
+}
+
+const only =
+  (change: (row: Record<string, unknown>) => object | undefined): Mood =>
+  (answer, path) => {
+    if (path !== "/v1/governance/vote-requests") return answer;
+    const page = answer as { content: Record<string, unknown>[] };
+    const content = page.content.flatMap((row) => change(row) ?? []);
+    return { ...page, content, totalElements: content.length };
+  };
+
+describe("a vote request, of which nine of thirteen votes are needed", () => {
+  let watch: Awaited<ReturnType<typeof startWatch>>;
+  beforeEach(async () => {
+    watch = await startWatch();
+    await watch.pollAt(0);
+  });
+  afterEach(() => watch.close());
+
+  /** Opens a request with a quorum date after three days and a decision after four. */
+  const open = () =>
+    Object.assign(
+      watch.ledger.openVoteRequest({ title: "A title", lastsMs: 3 * DAY, effectiveInMs: 4 * DAY }),
+      // No one closes it.
+      { isStuck: true },
+    );
+
+  it("is overdue an hour after the deciding vote, if that came after the dates", async () => {
+    const request = open();
+    await watch.pollAt(MINUTE);
+    castUntil(watch, request, 8);
+    watch.ledger.castVote(request, false);
+    await watch.pollAt(DAY);
+    expect(await watch.pollAt(4 * DAY + HOUR)).not.toContain("overdue");
+    castUntil(watch, request, 10);
+    expect(await watch.pollAt(4 * DAY + 2 * HOUR)).toEqual(["decided"]);
+    expect(await watch.pollAt(4 * DAY + 2 * HOUR + 30 * MINUTE)).toEqual([]);
+    expect(await watch.pollAt(4 * DAY + 3 * HOUR + MINUTE)).toEqual(["overdue"]);
+    expect(await watch.pollAt(4 * DAY + 4 * HOUR)).toEqual([]);
+  });
+
+  it("has expired if more super validators need more votes than were cast at its quorum date", async () => {
+    const request = open();
+    await watch.pollAt(MINUTE);
+    castUntil(watch, request, 9);
+    await watch.pollAt(DAY);
+    const [joined = request.requester] = watch.ledger.parties.filter(
+      (party) => !watch.ledger.superValidators.includes(party),
+    );
+    watch.ledger.superValidators.push(joined);
+    await watch.pollAt(2 * DAY);
+    await watch.pollAt(3 * DAY);
+    await watch.pollAt(3 * DAY + 90 * MINUTE);
+    watch.ledger.castVote(request, true);
+    expect(await watch.pollAt(3 * DAY + 2 * HOUR)).toEqual([]);
+    expect(await watch.pollAt(4 * DAY - 6 * HOUR)).toEqual([]);
+    expect(await watch.tracked(request)).toMatchObject({ hasExpired: true });
+  });
+
+  it("has not expired because of an older contract that lacks its last vote", async () => {
+    const request = open();
+    await watch.pollAt(MINUTE);
+    castUntil(watch, request, 9);
+    const last = request.ballots.at(-1);
+    // At the quorum date, the list lacks the ninth vote. Then it has it, but its contract cannot be read yet.
+    const yesCount = (count: number) =>
+      only((row) => ({ ...row, yesCount: count, abstainCount: 13 - count }));
+    watch.sandbox.mood = yesCount(8);
+    await watch.pollAt(3 * DAY);
+    watch.sandbox.mood = (answer, path, _, { id = "" }) => {
+      if (path !== "/v1/governance/vote-requests/:id/details") return answer;
+      if (id === request.contractId) throw new Refused(404);
+      const detail = answer as { readonly rawPayload: { readonly votes: readonly unknown[] } };
+      const votes = detail.rawPayload.votes.slice(0, -1);
+      return { ...detail, contractId: request.firstContractId, rawPayload: { ...detail.rawPayload, votes } };
+    };
+    expect(last?.castAt).toBeLessThan(request.voteBefore);
+    await watch.pollAt(3 * DAY + 10 * MINUTE);
+    await watch.pollAt(3 * DAY + 70 * MINUTE);
+    expect((await watch.tracked(request))?.hasExpired).not.toBe(true);
+    watch.sandbox.mood = undefined;
+    await watch.pollAt(3 * DAY + 80 * MINUTE);
+    expect(await watch.tracked(request)).toMatchObject({ hasExpired: false });
+  });
+
+  it("may have ended at any time since it was last listed", async () => {
+    const request = open();
+    await watch.pollAt(MINUTE);
+    watch.sandbox.mood = only((row) => (row.title === "A title" ? undefined : row));
+    for (const minutes of [2, 3, 4]) await watch.pollAt(minutes * HOUR);
+    watch.sandbox.mood = undefined;
+    watch.ledger.closeVoteRequest(request, "Accepted");
+    expect(await watch.pollAt(5 * HOUR)).toEqual(["closed"]);
+    expect(await watch.tracked(request)).toMatchObject({ openUntil: null });
+  });
+
+  it("is not known to have ended if it has no status when it is first seen after its dates", async () => {
+    open();
+    watch.sandbox.mood = only((row) => ({ ...row, ...(row.title === "A title" ? { status: null } : {}) }));
+    expect(await watch.pollAt(5 * DAY)).not.toContain("missed");
+    watch.sandbox.mood = undefined;
+    expect(await watch.pollAt(5 * DAY + HOUR)).toEqual(["opened"]);
+  });
+});
+
+it("the first read does not call a vote request new because of a new vote", async () => {
+  const watch = await startWatch(HOUR);
+  const request = watch.ledger.openVoteRequest({ title: "A title" });
+  watch.ledger.castVote(request, true);
+  // The list has the time of the newest version.
+  watch.sandbox.mood = only((row) => ({ ...row, createdAt: START - MINUTE }));
+  expect(await watch.pollAt(0)).toEqual([]);
+  await watch.close();
+});
