@@ -26,8 +26,8 @@ export const BOT_FAULTS: Readonly<Record<string, BotFault>> = {
         file: "src/delivery/subscriptions.ts",
         changes: [
           [
-            "const candidates = (await keysByPlace())",
-            "const candidates = (await everyOne()) ?? (await keysByPlace())",
+            "const candidates = (await subscriptionsByPlace())",
+            "const candidates = (await everyOne()) ?? (await subscriptionsByPlace())",
           ],
           [
             "const candidates =",
@@ -54,7 +54,7 @@ export const BOT_FAULTS: Readonly<Record<string, BotFault>> = {
     file: "src/delivery/subscriptions.ts",
     changes: [
       [
-        "const index = await keysByPlace();\n      return [...new Set(places.flatMap((place) => index.get(place) ?? []))];",
+        "const index = await subscriptionsByPlace();\n      return [...new Set(places.flatMap((place) => index.get(place) ?? []))];",
         "const all: Subscription[] = []; for await (const [, each] of stored.entries()) all.push(each); return all.filter((each) => placesOf(each).some((place) => places.includes(place)));",
       ],
     ],

@@ -100,10 +100,12 @@ export const top: Screen<"top"> = async ({ page }, { explorer }) => {
  * Splice 0.6.3 (docs/ledger.md).
  */
 function balanceFields({
+  total_coin_holdings: total,
   total_unlocked_coin: unlocked,
   total_locked_coin: locked,
 }: HoldingsSummary): Field[] {
-  if (locked === null || locked === "0") return [];
+  const isInTotal = total !== null || unlocked === null;
+  if (isInTotal && (locked === null || locked === "0")) return [];
   const field = (name: string, amount: string | null) => ({ name, value: coins(amount), inline: true });
   return [field("Unlocked", unlocked), field("Locked", locked)];
 }

@@ -175,13 +175,17 @@ export const partiesIn = (value: unknown): { partyId: string; role: string }[] =
 const MAX_IDS = 200;
 const MAX_IDS_TEXT = MAX_IDS * 200;
 
+/** Matches separators of ids in text. A space separates them only after a hash, because a party's hint may contain spaces. */
+const BETWEEN_IDS = /[,;[\]"\t\r\n]+|(?<=[0-9a-f]{16}(?::\d+)?) +/;
+
 /** Returns the first ids in a field, which may be a list, or text with separators. */
 export function idsIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.slice(0, MAX_IDS).flatMap((each) => toText(each) ?? []);
   if (typeof value !== "string") return [];
   return value
     .slice(0, MAX_IDS_TEXT)
-    .split(/[,;\s[\]"]+/)
+    .split(BETWEEN_IDS)
+    .map((id) => id.trim())
     .filter(Boolean)
     .slice(0, MAX_IDS);
 }

@@ -1,6 +1,7 @@
 import type { Charts } from "../charts/charts.js";
 import type { Answer } from "../explorer/endpoints.js";
 import type { Reading } from "../explorer/service.js";
+import { isStuck } from "../ledger/price-history.js";
 import { changeOver, gapOf, type PriceSample, SPANS, type Span, samplesIn } from "../ledger/prices.js";
 import { COIN } from "../text/coin.js";
 import { bold, join, type Markdown, md, timestamp, timestampWithAge } from "../text/markdown.js";
@@ -74,13 +75,15 @@ function sinceWhen(
   kept: readonly PriceSample[] | undefined,
   span: Span,
   now: number,
-  drawn: boolean,
+  { drawn, isCurrent }: { readonly drawn: boolean; readonly isCurrent: boolean },
 ): Markdown | null {
   if (kept === undefined) return md`-# I can't read my price history right now.`;
   // A sample from the future was stored while the clock was ahead.
   const keptSince = kept.find(([at]) => at <= now)?.[0];
   if (keptSince === undefined)
-    return md`-# I've just started to track the price. The chart appears in a few minutes.`;
+    return isCurrent
+      ? md`-# I've just started to track the price. The chart appears in a few minutes.`
+      : null;
   if (now - keptSince >= SPANS[span].ms) return null;
   const moreWords = drawn ? md`` : md`. The chart appears once there's enough data`;
   return md`-# I've tracked the price since ${timestamp(keptSince, "f")}${moreWords}.`;
@@ -130,7 +133,10 @@ const show = rememberLast(
         join(
           [
             changeLine(changes),
-            sinceWhen(kept, over, readAt, picture !== undefined),
+            sinceWhen(kept, over, readAt, {
+              drawn: picture !== undefined,
+              isCurrent: usd !== null && !isStuck(updateTimestamp, readAt),
+            }),
             picture === undefined ? null : gapLine(samplesIn(shownSamples, over, readAt), over),
             usd === null ? null : md`-# Price as of ${timestampWithAge(pastTime(updateTimestamp, readAt))}`,
           ],

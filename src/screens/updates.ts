@@ -58,7 +58,8 @@ const MAX_READ = 300;
  */
 function eventsOf(details: UpdateDetails): {
   readonly events: readonly EventSummary[];
-  readonly count: number;
+  /** null if only root events are known, which may have others below them. */
+  readonly count: number | null;
 } {
   const byId = toRecord(details.events_by_id ?? details.eventsById) ?? {};
   const ids = Object.keys(byId);
@@ -73,7 +74,7 @@ function eventsOf(details: UpdateDetails): {
   });
   if (events.length > 0) return { events, count: ids.length };
   const roots = idsIn(details.root_event_ids ?? details.rootEventIds);
-  return { events: roots.map((id) => ({ id, template: null, did: null })), count: roots.length };
+  return { events: roots.map((id) => ({ id, template: null, did: null })), count: null };
 }
 
 const MAX_SHOWN = 10;
@@ -96,13 +97,14 @@ const partsOf = perObject((details: UpdateDetails) => {
 export const update: Screen<"update"> = async ({ id }, { explorer }) => {
   const reading = await explorer.updateDetails({ updateId: id });
   const details = reading.data;
-  const { events, count: known, fields } = partsOf(details);
+  const { events, count: listed, fields } = partsOf(details);
   const file = await jsonFile(`update-${id}`, details);
   const recordedAt = toTime(
     details.record_time ?? details.recordTime ?? details.effective_at ?? details.effectiveAt,
   );
   // If the details contain no events, their number is unknown, not zero.
-  const count = toCount(details.events_count ?? details.eventsCount) ?? (known || null);
+  const count = toCount(details.events_count ?? details.eventsCount) ?? listed;
+  const more = (listed ?? events.length) - MAX_SHOWN;
   return {
     title: md`Update ${shortId(id)}`,
     tone: "neutral",
@@ -114,7 +116,7 @@ export const update: Screen<"update"> = async ({ id }, { explorer }) => {
           ({ did, template }) =>
             md`• **${brief(did ?? "event")}** · ${brief(template ?? "unknown template")}`,
         ),
-      known > MAX_SHOWN && md`…and ${known - MAX_SHOWN} more`,
+      more > 0 && (listed === null ? md`…and more` : md`…and ${more} more`),
       file ? undefined : md`-# The details are too large to attach.`,
     ]),
     fields: [...fields, { name: "Update id", value: codeBlock(id) }],

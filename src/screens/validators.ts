@@ -129,7 +129,8 @@ const detailsOf = perObject(
 
 /** Says what the explorer calls a validator, if that differs from the bot's judgement. Empty otherwise. */
 export function disagreement(standing: ReportStanding["standing"], active: boolean | null): string {
-  if (active === null || (standing === "late" ? active : active === (standing === "reporting"))) return "";
+  const isExpected = standing === "late" ? active : active === (standing === "reporting");
+  if (active === null || (isExpected && standing !== "unknown")) return "";
   return `the explorer calls it ${active ? "active" : "inactive"}`;
 }
 

@@ -51,9 +51,12 @@ export const percentOf = (part: number, whole: number): number =>
     ? Math.round((100 * part) / whole)
     : Math.min(99, Math.max(1, Math.round((100 * part) / whole)));
 
-/** Returns a share in percent: "62.3%"; a dash if the whole is zero. */
-export const share = (part: number, whole: number): string =>
-  whole === 0 ? NOTHING : `${fixed((part / whole) * 100, 1)}%`;
+/** Returns a share in percent: "62.3%"; a dash if the whole is zero. Only a complete share is "100.0%". */
+export function share(part: number, whole: number): string {
+  if (whole === 0) return NOTHING;
+  const percent = fixed((part / whole) * 100, 1);
+  return part < whole && percent === "100.0" ? "over 99.9%" : `${percent}%`;
+}
 
 /** Formats a change in percent with a sign and up to one fraction digit: "+3.3%", "−25%", "unchanged". */
 export function signedPercent(percent: number): string {
@@ -74,7 +77,12 @@ const BYTES = [
 /** Formats a number of bytes in the largest unit that keeps it at 1 or more. */
 export function bytes(count: string | null): string {
   if (count === null) return "unknown";
-  const [unit, size] = BYTES.find(([, least]) => Math.abs(Number(count)) >= least) ?? ["bytes", 1];
+  // What would be rounded to 1,000 of a unit is 1 of the next.
+  const isAtLeast = (size: number) => Math.round((10_000 * Math.abs(Number(count))) / size) >= 10_000;
+  const [unit, size] = BYTES.find(([, least]) => isAtLeast(least)) ?? [
+    Number(count) === 1 ? "byte" : "bytes",
+    1,
+  ];
   return `${grouped(Number(count) / size, 1)} ${unit}`;
 }
 

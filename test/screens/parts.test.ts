@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { validatorDetail } from "../../src/explorer/schema/validators.js";
-import { seenWords } from "../../src/screens/parts.js";
+import { idsIn, seenWords } from "../../src/screens/parts.js";
 import { contactLines } from "../../src/screens/validator.js";
 import { join } from "../../src/text/markdown.js";
 import { HOUR, MINUTE } from "../../src/util/units.js";
@@ -27,4 +27,22 @@ it("all links of a validator fit into a field, and a long one is text", () => {
   expect(fieldOf(usual).match(/\]\(https:/g)).toHaveLength(5);
   expect(fieldOf(long)).not.toContain("](");
   for (const url of [usual, long]) expect(fieldOf(url).length).toBeLessThanOrEqual(1_024);
+});
+
+const [ACME, OTHER] = [`Acme Corp::1220${"ab".repeat(32)}`, `Other::1220${"cd".repeat(32)}`];
+const [EVENT, CHILD] = [`${"12".repeat(32)}:0`, `${"12".repeat(32)}:12`];
+it.each([
+  [
+    [ACME, OTHER],
+    [ACME, OTHER],
+  ],
+  [`${ACME},${OTHER}`, [ACME, OTHER]],
+  [`["${ACME}", "${OTHER}"]`, [ACME, OTHER]],
+  [`[${ACME},\n ${OTHER}]`, [ACME, OTHER]],
+  [`${ACME} ${OTHER}`, [ACME, OTHER]],
+  [`${EVENT} ${CHILD}`, [EVENT, CHILD]],
+  ["", []],
+  [null, []],
+])("ids are separated, but hints with spaces are not: %j", (field, ids) => {
+  expect(idsIn(field)).toEqual(ids);
 });

@@ -67,6 +67,9 @@ it.each([
   ["silent", true, "the explorer calls it active"],
   ["silent", false, ""],
   ["silent", null, ""],
+  ["unknown", true, "the explorer calls it active"],
+  ["unknown", false, "the explorer calls it inactive"],
+  ["unknown", null, ""],
 ] as const)("a validator that is %s, which the explorer calls active: %s", (standing, active, words) => {
   expect(disagreement(standing, active)).toBe(words);
 });

@@ -34,7 +34,10 @@ describe("a number", () => {
 describe("bytes", () => {
   it.each([
     ["0", "0 bytes"],
+    ["1", "1 byte"],
     ["500", "500 bytes"],
+    ["999949", "999.9 kB"],
+    ["999960", "1 MB"],
     ["1500", "1.5 kB"],
     ["2000000", "2 MB"],
     ["3200000000", "3.2 GB"],
@@ -58,13 +61,14 @@ describe("a number in a column", () => {
   });
 
   it("shows a share in percent", () => {
-    expect([share(623, 1000), share(1, 10_000), share(0, 3), share(3, 3), share(0, 0)]).toEqual([
-      "62.3%",
-      "under 0.1%",
-      "0.0%",
-      "100.0%",
-      "—",
-    ]);
+    expect([
+      share(623, 1000),
+      share(1, 10_000),
+      share(0, 3),
+      share(3, 3),
+      share(0, 0),
+      share(4_999, 5_000),
+    ]).toEqual(["62.3%", "under 0.1%", "0.0%", "100.0%", "—", "over 99.9%"]);
   });
 
   it("pluralizes the noun", () => {

@@ -391,7 +391,9 @@ export function newsView(
     case "traffic": {
       const { percent, used, bought } = event;
       const left =
-        used === undefined || bought === undefined ? undefined : String(Number(bought) - Number(used));
+        used === undefined || bought === undefined
+          ? undefined
+          : String(Math.max(0, Number(bought) - Number(used)));
       const amounts =
         left === undefined || bought === undefined ? md`` : md` (${bytes(left)} of ${bytes(bought)})`;
       return news(md`⚠️ Low traffic: ${name} has less than ${percent}% left${amounts}`, "warning", [
