@@ -239,6 +239,7 @@ const RARE: readonly string[] = [
   "⚠️ Can't test …. Pick it below and press Test to see why.",
   "⚠️ The explorer is behind: its newest report is from ….",
   "⚠️ a deleted role, so nobody is pinged",
+  "⚠️ isn't pinged: whoever set it may not ping it. Set it agai",
   "⚪ No longer listed: all of yours",
   "⚪ no longer listed since …",
   "⚪ …, no longer listed since …",

@@ -6,7 +6,7 @@ import type { FeedServices } from "../../delivery/module.js";
 import { type ActingCommand, commandForManagers, OTHER_VERSION } from "../../discord/command.js";
 import type { MessagePayload } from "../../discord/message.js";
 import { readThing } from "../../discord/named-things.js";
-import { checkMember, checkPingable, goneRoles } from "../../discord/places.js";
+import { checkMember, checkPingable, goneRoles, isPingable } from "../../discord/places.js";
 import { say, serverOf } from "../../discord/say.js";
 import { isSameVoter } from "../../ledger/votes.js";
 import { channelMention, join, type Markdown, md, roleMention, userMention } from "../../text/markdown.js";
@@ -45,8 +45,31 @@ const definition = commandForManagers("voters", "Representatives of super valida
     ),
   );
 
+/** Returns the roles among representatives that no reminder pings any more. None, if Discord cannot be asked. */
+async function unpingableRoles(
+  services: FeedServices,
+  guildId: string,
+  botId: string,
+  all: readonly Representative[],
+): Promise<ReadonlySet<Representative>> {
+  const channelIds = await pingingChannels(services, guildId);
+  const checked = await Promise.all(
+    all.map(async (each) => {
+      if (each.who.kind !== "role" || channelIds.length === 0) return [];
+      for (const channelId of channelIds) {
+        const place = { guildId, channelId, botId };
+        if (await isPingable(services.rest, place, each.who.id, each.setBy).catch(() => true)) return [];
+      }
+      return [each];
+    }),
+  );
+  return new Set(checked.flat());
+}
+
 /** Shown for a representative that was a role. */
 const GONE = md`⚠️ a deleted role, so nobody is pinged`;
+/** Shown beside a role that is not mentionable, and whose mapper has left or may not ping it any more. */
+const UNPINGABLE = md`⚠️ isn't pinged: whoever set it may not ping it. Set it again with \`/voters set\`, or make it mentionable.`;
 
 const mentionOf = ({ who }: Pick<Representative, "who">): Markdown =>
   who.kind === "role" ? roleMention(who.id) : userMention(who.id);
@@ -148,15 +171,23 @@ async function listRepresentatives(
     .sort((a, b) => a.name.localeCompare(b.name));
   const roleIds = ownRepresentatives.flatMap(({ who }) => (who.kind === "role" ? [who.id] : []));
   const gone = await goneRoles(services.rest, guildId, roleIds);
+  const unpingable = await unpingableRoles(
+    services,
+    guildId,
+    interaction.client.user.id,
+    ownRepresentatives.filter(({ who }) => !gone.has(who.id)),
+  );
+  const whoOf = (each: Representative) => {
+    if (gone.has(each.who.id)) return GONE;
+    return unpingable.has(each) ? md`${mentionOf(each)} ${UNPINGABLE}` : mentionOf(each);
+  };
   return say(
     services,
     md`Representatives of super validators`,
     ownRepresentatives.length === 0
       ? [md`Nobody yet. Use \`/voters set\` to choose who gets pinged while a vote is missing.`]
       : [
-          ...ownRepresentatives.map(
-            (each) => md`**${cut(each.name, 80)}** → ${gone.has(each.who.id) ? GONE : mentionOf(each)}`,
-          ),
+          ...ownRepresentatives.map((each) => md`**${cut(each.name, 80)}** → ${whoOf(each)}`),
           md``,
           await pingedLine(services, guildId),
         ],

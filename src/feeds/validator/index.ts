@@ -142,21 +142,21 @@ async function groupNow(
   channelId: string,
 ): Promise<Markdown> {
   const members = membersOf(subject, directory) ?? [];
-  const [watches, known] = await Promise.all([
-    state.open(validatorWatches).list(),
-    state.open(activities).list(),
-  ]);
-  const silentCount = members.filter((party) =>
-    isSilent(watches.get(watchId(channelId, party)), known.get(party)),
-  ).length;
-  const uncheckedCount = members.filter((party) => !known.has(party)).length;
+  const [watches, known] = [state.open(validatorWatches), state.open(activities)];
+  // Only the members are read: a list would read those of all channels.
+  const readings = await Promise.all(
+    members.map(async (party) => {
+      const [watch, activity] = await Promise.all([watches.get(watchId(channelId, party)), known.get(party)]);
+      return { activity, isSilent: isSilent(watch, activity) };
+    }),
+  );
+  const silentCount = readings.filter((each) => each.isSilent).length;
+  const checked = readings.flatMap(({ activity }) => activity ?? []);
+  const uncheckedCount = members.length - checked.length;
   if (uncheckedCount === members.length) return md`not checked yet`;
   const rhythm = await readNetworkRhythm(state);
-  const overdueCount = members.filter((party) => {
-    const activity = known.get(party);
-    return activity !== undefined && isOverdue(activity, rhythm);
-  }).length;
-  const readAt = Math.max(...members.map((party) => known.get(party)?.readAt ?? 0));
+  const overdueCount = checked.filter((activity) => isOverdue(activity, rhythm)).length;
+  const readAt = Math.max(...checked.map((activity) => activity.readAt));
   if (ageOf(readAt, Date.now()) > UNREAD_MS) return unreadWords(readAt);
   const all = countedWords(members.length, "validator");
   const calm =

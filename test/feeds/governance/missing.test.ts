@@ -279,10 +279,14 @@ describe("missing votes", () => {
       return pings.filter((each) => each !== "@Grove");
     };
 
+    const listed = async () => textOf(await ask("/voters list"));
     expect(await reminderPings("Motion with a role")).toEqual(["@Quiet reviewers"]);
+    expect(await listed()).not.toContain("isn't pinged");
     guild.members.set(setter.id, [mayManage.id]);
     expect(await reminderPings("Motion after a demotion")).toEqual([]);
+    expect(await listed()).toContain(`<@&${quiet.id}> ⚠️ isn't pinged: whoever set it may not ping it.`);
     quiet.mentionable = true;
+    expect(await listed()).not.toContain("isn't pinged");
     expect(await reminderPings("Motion with a mentionable role")).toEqual(["@Quiet reviewers"]);
     guild.roles.splice(guild.roles.indexOf(quiet), 1);
     expect(await reminderPings("Motion without the role")).toEqual([]);
