@@ -45,7 +45,8 @@ return 1`;
 /**
  * Puts imported collections in the place of the state's. KEYS: the lease, and the collections to delete. ARGV: for each imported
  * collection its key, its new key and its number of documents. An error in a script does not undo what came before it, so all
- * checks come first, and then the commands that a restricted user may not run.
+ * checks come first. The first change of the old state is the first RENAME, so a DEL of a missing key shows before it whether the
+ * user may delete.
  */
 const SWITCH = `${HOLDER}
 if held then return -1 end
@@ -54,6 +55,7 @@ for i = 1, #ARGV, 3 do
   if redis.call("HLEN", ARGV[i]) ~= tonumber(ARGV[i + 2]) then return 0 end
 end
 for i = 1, #ARGV, 3 do redis.call("PERSIST", ARGV[i]) end
+redis.call("DEL", "${IMPORT_PREFIX}none")
 for i = 1, #ARGV, 3 do
   redis.call("RENAME", ARGV[i], ARGV[i + 1])
   replaced[ARGV[i + 1]] = true

@@ -154,10 +154,10 @@ describeWithRedis("an import into Redis", () => {
     return keys.length > 0 ? keys : firstImported(client);
   };
 
-  it("keeps the old state if the user may not rename keys", async () => {
+  it.each(["rename", "del"])("keeps the old state if the user may not run %s", async (command) => {
     const { client, store } = await open();
     await importState(store, OLD, true);
-    await client.sendCommand(["ACL", "SETUSER", "bot", "on", ">pw", "~crier:*", "+@all", "-rename"]);
+    await client.sendCommand(["ACL", "SETUSER", "bot", "on", ">pw", "~crier:*", "+@all", `-${command}`]);
     const { store: restricted } = await open(redis.url.replace("redis://", "redis://bot:pw@"));
     await expect(importState(restricted, many("new", 10), true)).rejects.toThrow(StateError);
     expect(await exportState(store)).toEqual(OLD);
