@@ -110,8 +110,8 @@ export function startProcess(
   };
   const own: Store = {
     get: (collection, id) => touch(() => store.get(collection, id)),
-    async *pages(collection) {
-      yield* await touch(async () => store.pages(collection));
+    async *pages(collection, start) {
+      yield* await touch(async () => store.pages(collection, start));
     },
     collections: () => touch(() => store.collections()),
     commit: (writes) => touch(() => commit(writes), 4, isNews(writes) ? "news" : "any"),

@@ -27,8 +27,10 @@ export class MemoryStore implements Store {
     return this.#of(collection).get(id);
   }
 
-  async *pages(collection: string) {
-    yield [...this.#of(collection)].sort(([a], [b]) => (a < b ? -1 : 1));
+  async *pages(collection: string, start = "") {
+    yield [...this.#of(collection)]
+      .filter(([id]) => id.startsWith(start))
+      .sort(([a], [b]) => (a < b ? -1 : 1));
   }
 
   async collections(): Promise<string[]> {

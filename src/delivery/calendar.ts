@@ -338,8 +338,8 @@ export async function calendarRefusal(
   guildId: string,
   now: number,
 ): Promise<CalendarEvent["refusal"]> {
-  const events = [...(await state.open(collection).list()).values()];
-  return events.find((each) => each.guildId === guildId && isRefusedAt(each, now))?.refusal;
+  const events = await state.open(collection).startingWith(calendarId(guildId, ""));
+  return [...events.values()].find((each) => isRefusedAt(each, now))?.refusal;
 }
 
 const isRefusedAt = ({ refusal, notBefore = 0 }: CalendarEvent, now: number): boolean =>

@@ -108,8 +108,8 @@ export interface RunningFeed {
   readonly poll: (subscribers: Subscribers) => PollSteps;
   /** Clears cached state. Called after a commit with an unknown result. */
   readonly reread?: () => void;
-  /** Updates other things at Discord, such as calendar events, at the poll interval. The runner writes the findings. */
-  readonly keep?: (subscribers: Subscribers) => Promise<Findings>;
+  /** Updates other things at Discord, such as calendar events, at the poll interval. */
+  readonly keep?: (subscribers: Subscribers) => Promise<void>;
 }
 
 /** A feed, as listed in src/feeds/index.ts. */

@@ -84,11 +84,6 @@ export function createRunner(
       }
       return step.value;
     },
-    keep:
-      keep &&
-      (async () => {
-        const { subscribers, listeners } = createSubscribers(feed, context);
-        (await commit(await keep(subscribers), listeners))();
-      }),
+    keep: keep && (() => keep(createSubscribers(feed, context).subscribers)),
   };
 }

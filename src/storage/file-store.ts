@@ -25,6 +25,9 @@ const MAX_TEXT = 2_000;
 /** Number of documents that are read before yielding to the event loop. */
 const PAGE = 250;
 
+/** Comes after every other character in SQLite's order, which is that of UTF-8. */
+const LAST_CHARACTER = "\u{10FFFF}";
+
 const syncToDisk = promisify(fdatasync);
 /** The store syncs each transaction itself, because SQLite would block the process meanwhile. */
 const SYNC_AT_CHECKPOINTS = "PRAGMA synchronous = NORMAL";
@@ -54,7 +57,7 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
   const statements = {
     get: db.prepare("SELECT id, document FROM documents WHERE collection = ? AND id = ?"),
     page: db.prepare(
-      `SELECT id, document FROM documents WHERE collection = ? AND id > ? ORDER BY id LIMIT ${PAGE}`,
+      `SELECT id, document FROM documents WHERE collection = ? AND id > ? AND id < ? ORDER BY id LIMIT ${PAGE}`,
     ),
     collections: db.prepare("SELECT DISTINCT collection AS id, '' AS document FROM documents"),
     ids: db.prepare("SELECT id, '' AS document FROM documents WHERE collection = ?"),
@@ -176,11 +179,11 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
   return {
     // A read does not flush pending commits. A commit is visible once its promise has resolved.
     get: async (collection, id) => rememberedText(collection, id),
-    async *pages(collection) {
-      let lastId = "";
+    async *pages(collection, start = "") {
+      let lastId = start;
       for (;;) {
         const from = lastId;
-        const rows = read(() => statements.page.all(collection, from)).filter(isRow);
+        const rows = read(() => statements.page.all(collection, from, start + LAST_CHARACTER)).filter(isRow);
         yield rows.map(({ id, document }) => [id, document] as const);
         if (rows.length < PAGE) return;
         lastId = rows.at(-1)?.id ?? lastId;

@@ -126,10 +126,11 @@ export function createRedisStore(
     async get(collection, id) {
       return (await call(() => client.hGet(PREFIX + collection, id))) ?? undefined;
     },
-    async *pages(collection) {
+    async *pages(collection, start = "") {
+      const match = start === "" ? {} : { MATCH: `${start.replace(/[\\*?[\]]/g, "\\$&")}*` };
       let cursor = "0";
       do {
-        const page = await call(() => client.hScan(PREFIX + collection, cursor, { COUNT: 1_000 }));
+        const page = await call(() => client.hScan(PREFIX + collection, cursor, { ...match, COUNT: 1_000 }));
         cursor = page.cursor;
         yield page.entries.map(({ field, value }) => [field, value] as const);
       } while (cursor !== "0");

@@ -20,6 +20,8 @@ export interface Collection<T> {
    * @param mentioned ids of Discord. Only documents that contain one of them, in their id or their text, are parsed and returned
    */
   entries(mentioned?: readonly string[]): AsyncIterable<readonly [id: string, document: T]>;
+  /** Returns the documents whose ids begin with a text, such as a server's. What it reads does not grow with the other documents. */
+  startingWith(start: string): Promise<ReadonlyMap<string, T>>;
   put(id: string, document: T): Write;
   add(id: string, document: T): Write;
   /** Expects that the document is exactly as it was read or written, or that it is missing if `undefined` is given. */
@@ -263,6 +265,12 @@ export function createState(
         else for await (const page of store.pages(name)) await read(page);
         listedDocuments = documents;
         listedUpTo = upTo;
+        return documents;
+      },
+      async startingWith(start) {
+        const documents = new Map<string, T>();
+        for await (const page of store.pages(await storedName(), start))
+          for (const [id, document] of await readPage(page, parseChanged)) documents.set(id, document);
         return documents;
       },
       put: (id, document) => ({ op: "put", collection, id, text: toText(document) }),

@@ -21,8 +21,9 @@ export interface Store {
   /**
    * Returns a collection's documents page by page without blocking. A concurrent write may or may not be included, and a document
    * may come twice.
+   * @param start first characters of the ids. By default, all documents are returned
    */
-  pages(collection: string): AsyncIterable<readonly (readonly [id: string, text: string])[]>;
+  pages(collection: string, start?: string): AsyncIterable<readonly (readonly [id: string, text: string])[]>;
   /** Returns the names of all collections that are not empty. */
   collections(): Promise<string[]>;
   /** Applies all writes or none. Returns false if an expectation did not hold. */

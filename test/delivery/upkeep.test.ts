@@ -21,10 +21,10 @@ it("reads nothing in a run without due work, regardless of the number of message
   let failsAt = 0;
   const counted = {
     ...store,
-    pages: (collection: string) => {
+    pages: (collection: string, start?: string) => {
       reads.list += 1;
       meanwhile();
-      return store.pages(collection);
+      return store.pages(collection, start);
     },
     get: (collection: string, id: string) => {
       reads.get += 1;

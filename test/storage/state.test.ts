@@ -113,9 +113,9 @@ it("reads only the documents that have changed since the last list, if no other 
   const reads = { pages: 0, documents: 0 };
   const counting: Store = {
     ...store,
-    pages(collection) {
+    pages(collection, start) {
       reads.pages += 1;
-      return store.pages(collection);
+      return store.pages(collection, start);
     },
     get(collection, id) {
       reads.documents += 1;

@@ -44,6 +44,20 @@ function contract(open: () => Promise<{ store: Store; close: () => Promise<void>
     expect(await store.get("things", "c")).toBeUndefined();
   });
 
+  it("finds the documents whose ids begin with a text, whatever its characters", async () => {
+    const things = writesOf("starts");
+    const ids = ["1/a", "1/\u{10FFFE}", "1", "12/a", "2/a", "*/a", "[1]/a", "\\/a", "?/a"];
+    await store.commit(ids.map((id) => things.put(id, id)));
+    const startingWith = async (start: string) => {
+      const found: string[] = [];
+      for await (const page of store.pages("starts", start)) found.push(...page.map(([id]) => id));
+      return found.sort();
+    };
+    expect(await startingWith("1/")).toEqual(["1/a", "1/\u{10FFFE}"].sort());
+    for (const id of ids.slice(3)) expect(await startingWith(id.slice(0, -1))).toEqual([id]);
+    expect(await startingWith("3/")).toEqual([]);
+  });
+
   it("adds only missing documents", async () => {
     const things = writesOf("adds");
     await store.commit([things.add("x", "1")]);

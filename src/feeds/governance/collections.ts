@@ -1,7 +1,9 @@
 import * as z from "zod";
 import { defineCalendar } from "../../delivery/calendar.js";
 import { type DocumentOf, defineCollection, type StoredFields } from "../../storage/collection.js";
+import type { State } from "../../storage/state.js";
 import { timestampSchema } from "../../storage/timestamp.js";
+import { digest } from "../../util/digest.js";
 
 const termsSchema = z.object({
   title: z.string().nullable(),
@@ -136,7 +138,7 @@ export const trackedVoteRequests = defineCollection({
 const isMember = ({ kind, id }: { readonly kind: string; readonly id: string }, userId: string): boolean =>
   kind === "member" && id === userId;
 
-/** Representatives of super validators, by server. */
+/** Representatives of super validators, by server and super validator (`representativeId`). */
 export const representatives = defineCollection({
   name: "voters",
   schema: voterSchema,
@@ -152,6 +154,15 @@ export const representatives = defineCollection({
     },
   ],
 });
+
+/** Returns the id of a super validator's representatives in a server. */
+export const representativeId = (guildId: string, voter: string): string => `${guildId}/${digest(voter)}`;
+
+/** Returns a server's representatives, by their ids. @throws {StateError} */
+export const representativesIn = (
+  state: Pick<State, "open">,
+  guildId: string,
+): Promise<ReadonlyMap<string, Representative>> => state.open(representatives).startingWith(`${guildId}/`);
 
 /** Scheduled events of servers, by server and vote request. */
 export const calendarEvents = defineCalendar("calendar", "until its vote request has ended");

@@ -20,7 +20,7 @@ import { countedWords } from "../../text/numbers.js";
 import { cut } from "../../text/plain.js";
 import { PersonError } from "../../util/person-error.js";
 import { DAY } from "../../util/units.js";
-import { calendarEvents, representatives, trackedVoteRequests } from "./collections.js";
+import { calendarEvents, representativesIn, trackedVoteRequests } from "./collections.js";
 import { createMessages } from "./messages.js";
 import { notVotedYet } from "./reminding.js";
 import { standingFor } from "./standing.js";
@@ -210,8 +210,7 @@ export const definition: FeedDefinition = {
   },
 
   async serverLines(state, guildId, own) {
-    const all = [...(await state.open(representatives).list()).values()];
-    const count = all.filter((each) => each.guildId === guildId).length;
+    const { size: count } = await representativesIn(state, guildId);
     const lines: Markdown[] = [];
     const channels = own.filter((each) => hasTopic(each, definition, "calendar"));
     if (channels.length > 0) {

@@ -32,7 +32,7 @@ import { createReminding } from "./reminding.js";
 import { createTrackedVoteRequests } from "./requests.js";
 import { createSnapshots, DETAIL_MS, type Snapshot } from "./snapshot.js";
 import { toVoteRequest } from "./tracking.js";
-import { unusedVoters } from "./voters.js";
+import { forgetUnusedVoters } from "./voters.js";
 import { votersCommand } from "./voters-command.js";
 import { createGovernanceWatch } from "./watch.js";
 
@@ -162,9 +162,9 @@ export const governance: FeedModule = {
       async keep(audience) {
         const subscribed = await audience.subscriptions();
         await keepCalendar(calendarServers(subscribed));
-        if (ageOf(forgotAt, now()) < DAY) return {};
+        if (ageOf(forgotAt, now()) < DAY) return;
         forgotAt = now();
-        return { writes: await unusedVoters(state, subscribed, now()) };
+        await forgetUnusedVoters(state, subscribed, now());
       },
     };
   },

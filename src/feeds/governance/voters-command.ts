@@ -11,9 +11,8 @@ import { say, serverOf } from "../../discord/say.js";
 import { isSameVoter } from "../../ledger/votes.js";
 import { channelMention, join, type Markdown, md, roleMention, userMention } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
-import { digest } from "../../util/digest.js";
 import { PersonError } from "../../util/person-error.js";
-import { type Representative, representatives } from "./collections.js";
+import { type Representative, representativeId, representatives, representativesIn } from "./collections.js";
 import { definition as governance, noLongerVoter } from "./definition.js";
 import { missingIn, topics } from "./topics.js";
 
@@ -73,10 +72,6 @@ const UNPINGABLE = md`⚠️ isn't pinged: whoever set it may not ping it. Set i
 
 const mentionOf = ({ who }: Pick<Representative, "who">): Markdown =>
   who.kind === "role" ? roleMention(who.id) : userMention(who.id);
-
-/** Returns a server's representatives, by their ids in the state. */
-const ownOf = async ({ state }: FeedServices, guildId: string) =>
-  [...(await state.open(representatives).list())].filter(([, each]) => each.guildId === guildId);
 
 /**
  * Returns the super validator that a person typed, as it is stored.
@@ -144,7 +139,7 @@ async function setRepresentative(
   };
   const collection = services.state.open(representatives);
   await commitWithin(services.state, ownerOf({ guildId, userId: null }), async () => {
-    const ownRepresentatives = await ownOf(services, guildId);
+    const ownRepresentatives = [...(await representativesIn(services.state, guildId))];
     const replacedOnes = ownRepresentatives.filter(([, each]) => isSameVoter(each, voter));
     if (replacedOnes.length === 0 && ownRepresentatives.length >= MAX_MAPPED)
       throw new PersonError(
@@ -152,7 +147,7 @@ async function setRepresentative(
       );
     return [
       ...replacedOnes.map(([key]) => collection.delete(key)),
-      collection.put(`${guildId}/${digest(voter.aliases[0] ?? voter.name)}`, newRepresentative),
+      collection.put(representativeId(guildId, voter.aliases[0] ?? voter.name), newRepresentative),
     ];
   });
   return say(services, md`Representative set`, [
@@ -166,9 +161,9 @@ async function listRepresentatives(
   services: FeedServices,
 ): Promise<MessagePayload> {
   const guildId = serverOf(interaction);
-  const ownRepresentatives = (await ownOf(services, guildId))
-    .map(([, each]) => each)
-    .sort((a, b) => a.name.localeCompare(b.name));
+  const ownRepresentatives = [...(await representativesIn(services.state, guildId)).values()].sort((a, b) =>
+    a.name.localeCompare(b.name),
+  );
   const roleIds = ownRepresentatives.flatMap(({ who }) => (who.kind === "role" ? [who.id] : []));
   const gone = await goneRoles(services.rest, guildId, roleIds);
   const unpingable = await unpingableRoles(
@@ -199,7 +194,7 @@ async function remove(
   interaction: ChatInputCommandInteraction,
   services: FeedServices,
 ): Promise<MessagePayload> {
-  const ownRepresentatives = await ownOf(services, serverOf(interaction));
+  const ownRepresentatives = [...(await representativesIn(services.state, serverOf(interaction)))];
   const typedName = interaction.options.getString(SV, true).trim().toLowerCase();
   // The name in `/voters list` counts first: that of a former super validator may be part of another's.
   const knownByName = ownRepresentatives.find(([, { name, aliases }]) =>

@@ -7,7 +7,7 @@ import { isSameVoter, type MissingVotes } from "../../ledger/votes.js";
 import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
 import { DAY } from "../../util/units.js";
-import { representatives } from "./collections.js";
+import { type Representative, representatives, representativesIn } from "./collections.js";
 import type { Reminder } from "./events.js";
 import { isFor } from "./recipients.js";
 import { missingIn, topics } from "./topics.js";
@@ -15,23 +15,30 @@ import { missingIn, topics } from "./topics.js";
 /** Time after which the representatives of a server without subscriptions are deleted, in ms. */
 const KEPT_MS = 30 * DAY;
 
-/** Returns the writes that delete the representatives of servers that have had no subscriptions for a while. */
-export async function unusedVoters(
+/**
+ * Deletes the representatives of servers that have had no subscriptions for a while. Each is a commit of its own, so that a change by
+ * a moderator meanwhile is kept.
+ */
+export async function forgetUnusedVoters(
   state: State,
   subscriptions: readonly Subscription[],
   now: number,
-): Promise<Write[]> {
+): Promise<void> {
   // The server of a subscription from the environment is unknown.
-  if (subscriptions.some(({ guildId, userId }) => guildId === null && userId === null)) return [];
+  if (subscriptions.some(({ guildId, userId }) => guildId === null && userId === null)) return;
   const subscribedGuilds = new Set(subscriptions.map(({ guildId }) => guildId));
-  return [...(await state.open(representatives).list())].flatMap(([id, voter]) => {
-    const { unusedSince, ...used } = voter;
-    if (subscribedGuilds.has(voter.guildId))
-      return unusedSince === undefined ? [] : [state.open(representatives).put(id, used)];
-    if (unusedSince === undefined)
-      return [state.open(representatives).put(id, { ...voter, unusedSince: now })];
-    return unusedSince < now - KEPT_MS ? [state.open(representatives).delete(id)] : [];
-  });
+  const voters = state.open(representatives);
+  /** Returns the write that a representative needs, if any. */
+  const writeFor = (id: string, { unusedSince, ...used }: Representative): Write | undefined => {
+    if (subscribedGuilds.has(used.guildId))
+      return unusedSince === undefined ? undefined : voters.put(id, used);
+    if (unusedSince === undefined) return voters.put(id, { ...used, unusedSince: now });
+    return unusedSince < now - KEPT_MS ? voters.delete(id) : undefined;
+  };
+  for await (const [id, voter] of voters.entries()) {
+    const write = writeFor(id, voter);
+    if (write) await state.commit([voters.expect(id, voter), write]);
+  }
 }
 
 interface MentionDeps {
@@ -81,8 +88,8 @@ export async function mentionsFor(
   const subscribed = (await subscriptions.activeIn(guildId, feed)).filter(
     (each) => mayPing(each) && dueTogether.some((other) => isFor(each, other)),
   );
-  const absent = [...(await state.open(representatives).list()).values()].filter(
-    (each) => each.guildId === guildId && missing.voters.some((voter) => isSameVoter(voter, each)),
+  const absent = [...(await representativesIn(state, guildId)).values()].filter((each) =>
+    missing.voters.some((voter) => isSameVoter(voter, each)),
   );
   if (absent.length === 0) return noPings;
   const botId = await ownId();

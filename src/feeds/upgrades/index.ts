@@ -206,7 +206,6 @@ export const upgradesFeed: FeedModule = {
         // A channel that cannot be written to, or is paused, says nothing about the upgrade.
         const votes = (await subscriptions.of(guilds)).filter(({ feed }) => feed === FIRST_FEED);
         await keepCalendar(calendarServers(votes));
-        return {};
       },
     };
   },
