@@ -87,8 +87,6 @@ const DASHBOARD = always("dashboard", {});
 const FIRST_ROW = { page: 0, size: 1 };
 /** The endpoints that a bot needs most. They are asked before a key counts as refused. */
 const NEEDED = [DASHBOARD, always("validators", FIRST_ROW), always("voteRequests", FIRST_ROW)];
-/** Number of endpoints that answered before and are asked again before a key counts as refused. */
-const MAX_PROBES = 3;
 
 /** Sends a request through the circuit breakers and the queue, and retries it if that may help. Throws ExplorerError. */
 export type Upstream = (request: UpstreamRequest) => Promise<Body>;
@@ -201,19 +199,22 @@ export function createUpstream({
   };
 
   /**
-   * True if the endpoints that answered last and those that a bot needs most refuse the key, too. A key may not be for all of
-   * them. If one does not answer at all, nothing is concluded.
+   * True if the endpoints that answered before and those that a bot needs most refuse the key, too. A key may not be for all of
+   * them. Those that refuse it are not asked again until they answer. If one does not answer at all, nothing is concluded.
    */
   const probeUsualEndpoints = async (doubted?: EndpointName): Promise<boolean> => {
     const isUsual = ({ endpoint }: Asked) => !withheld.has(endpoint) && endpoint !== doubted;
-    const latest = [...answered.values()].filter(isUsual).slice(-MAX_PROBES).reverse();
-    const others = NEEDED.filter((each) => latest.every(({ endpoint }) => endpoint !== each.endpoint));
-    for (const usual of [...latest, ...others.filter(isUsual)]) {
+    const latest = [...answered.values()].filter(isUsual).reverse();
+    const others = NEEDED.filter((each) => isUsual(each) && !answered.has(each.endpoint));
+    for (const usual of [...latest, ...others]) {
       try {
         await check(usual, TRY_MS);
       } catch (thrown) {
         const error = usual.isAlwaysThere ? asWithheld(thrown) : thrown;
-        if (problemIs("refused", "withheld")(error)) continue;
+        if (problemIs("refused", "withheld")(error)) {
+          answered.delete(usual.endpoint);
+          continue;
+        }
         if (!isAnswer(error)) return false;
       }
       noteAnswer(usual);

@@ -477,6 +477,31 @@ describe("the explorer service", () => {
     expect(news).not.toContain("refused");
   });
 
+  it("does not treat the key as refused if only an endpoint that answered long ago still answers", async () => {
+    const askAll = async (page: number) => {
+      const [given, client] = [{ page, size: 100 }, service.for("background")];
+      const questions = [
+        () => client.dashboard({}),
+        () => client.validators(given),
+        () => client.voteRequests(given),
+        () => client.events(given),
+        () => client.updates(given),
+        () => client.transfers(given),
+      ];
+      for (const question of questions) await problemOf(question());
+    };
+    await service.for(ana).price({});
+    await askAll(0);
+    sandbox.injectFault({ kind: "status", status: 403 }, { path: /^(?!.*price)/ });
+    for (let page = 1; page < 4; page += 1) await askAll(page);
+    expect(news).not.toContain("refused");
+    expect(await problemOf(service.for(ana).contracts({ page: 0, size: 100 }))).toBe("withheld");
+    // Endpoints that are known to be restricted are not asked again each time.
+    const before = sandbox.requests.length;
+    await askAll(4);
+    expect(sandbox.requests.length - before).toBeLessThanOrEqual(6);
+  });
+
   it("does not treat the key as refused if one endpoint is withheld for several ids", async () => {
     sandbox.injectFault({ kind: "status", status: 403 }, { path: /details$/ });
     const [first, second] = sandbox.ledger.voteRequests.map(({ firstContractId }) => firstContractId);
