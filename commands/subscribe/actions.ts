@@ -41,6 +41,16 @@ function currentTag(place: ChannelPlace, feed: FeedDefinition, tagId: string | n
   return isThere ? tagId : tagFor(place, feed);
 }
 
+/** Gives a subscription a tag that its forum still has, because Discord refuses each post with a deleted one. */
+async function renewTag(
+  place: ChannelPlace,
+  { subscription, feed, networkState }: OwnedSubscription,
+): Promise<void> {
+  const tagId = currentTag(place, feed, subscription.tagId);
+  if (tagId !== subscription.tagId)
+    await networkState.subscriptions.change(subscription, (kept) => ({ ...kept, tagId }));
+}
+
 /** Names the tag of a subscription's posts. Empty if they have none. */
 function tagWords({ channel }: ChannelPlace, tagId: string | null): Markdown[] {
   const tag = tagsOf(channel).find(({ id }) => id === tagId);
@@ -49,7 +59,7 @@ function tagWords({ channel }: ChannelPlace, tagId: string | null): Markdown[] {
 
 /**
  * Ends the pause of a channel that Discord refused, on all networks, and gives each of its subscriptions a tag that the forum
- * still has: a deleted one would make Discord refuse every post, and pause all of them again.
+ * still has.
  * @returns what has changed for the channel's other subscriptions and for the posts, in lines
  * @throws {PersonError} if the forum requires a tag and has none
  */
@@ -62,9 +72,7 @@ export async function reopen(
   const inChannel = await subscriptionsIn(channel.id, guild.id, services);
   let wasRefused = false;
   for (const each of inChannel) {
-    const tagId = currentTag(place, each.feed, each.subscription.tagId);
-    if (tagId !== each.subscription.tagId)
-      await each.networkState.subscriptions.change(each.subscription, (kept) => ({ ...kept, tagId }));
+    await renewTag(place, each);
     if (await endPause(each.networkState, each.subscription)) wasRefused = true;
   }
   const isForAll = wasRefused && inChannel.length > 1;
@@ -98,7 +106,7 @@ export async function resumeSubscription(
   return { wasPaused: wasRefused || isPaused || isSnoozed, lines };
 }
 
-/** Requests a drill. @throws {PersonError} if the person or the bot lacks a permission, or if the channel is paused */
+/** Requests a drill. @throws {PersonError} if the person or the bot lacks a permission, the forum a required tag, or if it is paused */
 export async function testSubscription(
   person: Actor,
   found: OwnedSubscription,
@@ -106,6 +114,7 @@ export async function testSubscription(
 ): Promise<void> {
   const network = servedOf(found);
   await checkPermissions(person, network, place, found.feed, found.subscription);
+  await renewTag(place, found);
   const which = found.subscription.isPaused ? "That subscription" : `<#${place.channel.id}>`;
   const paused = `${which} is paused. Resume it with \`/subscribe resume\`, then try again.`;
   await drillSubscription(person, found, network, paused);

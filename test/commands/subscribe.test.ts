@@ -228,6 +228,17 @@ describe("/subscribe", () => {
         ),
       "the other subscription's post with the new tag",
     );
+    // A test posts with a tag that is left, instead of pausing the channel.
+    const newest = { id: "555555555555555555", name: "Newest" };
+    forum.available_tags = [newest];
+    await ask("test", { channel: forum.id, feed: "upgrades" });
+    await world().until(
+      () =>
+        [...world().channels.values()].some(
+          ({ parent_id, applied_tags }) => parent_id === forum.id && applied_tags?.[0] === newest.id,
+        ),
+      "the test post with the newest tag",
+    );
     await ask("remove", { channel: forum.id, feed: "upgrades" });
     forum.available_tags = [];
     expect((await ask("resume", { channel: forum.id })).content).toContain("requires a tag");
