@@ -240,7 +240,7 @@ export function createPendingChecks({ explorer, requests, superValidators, names
 }
 
 /** Returns when a request was opened, epoch ms: its requester votes with it. null if its contract does not contain the votes. */
-const openedBy = ({ rawPayload }: VoteRequestDetail): number | null =>
+export const openedBy = ({ rawPayload }: VoteRequestDetail): number | null =>
   earliest(...(votesIn(rawPayload) ?? []).map(({ castAt }) => castAt));
 
 /**

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { castIn } from "../../ledger/vote-rules.js";
+import { castIn, votableUntil } from "../../ledger/vote-rules.js";
 import { HOUR } from "../../util/units.js";
 import type { TrackedVoteRequest } from "./collections.js";
 import { type GovernanceEvent, reminderId } from "./events.js";
@@ -45,12 +45,13 @@ function advance(
   const { enoughYesAt, hadEnough, hasExpired, quorumAt: _, ...rest } = known;
   const { yes, no } = toVoteRequest(known);
   const hasEnough = needed !== undefined && (yes ?? 0) >= needed;
-  // The time is only known if the bot saw the request with too few votes before.
-  const isEarlier = hasEnough && enoughYesAt === undefined && (hadEnough ?? isFirst);
-  const enoughAt = hasEnough && !isEarlier ? (enoughYesAt ?? now) : undefined;
-  const isOld = isFirst && known.seenAt === undefined;
   // If the last poll saw too few votes after the dates, those that are enough now have only just been cast.
   const hadTooFew = known.stage === "expired" || known.stage === "rejected";
+  // The time is only known if the bot saw the request with too few votes before: after an outage, they may have come by the dates.
+  const wasAway = !hadTooFew && now >= (votableUntil(known.terms) ?? Number.POSITIVE_INFINITY);
+  const isEarlier = hasEnough && enoughYesAt === undefined && (hadEnough ?? (isFirst || wasAway));
+  const enoughAt = hasEnough && !isEarlier ? (enoughYesAt ?? now) : undefined;
+  const isOld = isFirst && known.seenAt === undefined;
   const judged = hadTooFew && enoughAt !== undefined ? { ...known, enoughYesAt: enoughAt } : known;
   const { phase, since } = trackedStanding(judged, needed, now);
   const isShown = (known.stage ?? "voting") !== phase;

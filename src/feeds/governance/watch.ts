@@ -1,10 +1,11 @@
 import { progress, type Subscription } from "../../delivery/collections.js";
 import { hasTopic } from "../../delivery/feed.js";
 import type { Findings, PollSteps, Subscribers } from "../../delivery/module.js";
+import { ifAnswered } from "../../explorer/errors.js";
 import { readPages } from "../../explorer/paging.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import type { Explorer } from "../../explorer/service.js";
-import { identityOf, openedAtIn } from "../../ledger/vote-requests.js";
+import { identityOf, openedAtIn, readDetail } from "../../ledger/vote-requests.js";
 import { isOver } from "../../ledger/vote-rules.js";
 import type { LeasedState } from "../../storage/lease.js";
 import type { Write } from "../../storage/store.js";
@@ -15,7 +16,7 @@ import type { TrackedVoteRequest } from "./collections.js";
 import { decide } from "./decisions.js";
 import { MISSED_READS } from "./endings.js";
 import { eventId, type GovernanceEvent } from "./events.js";
-import { createPendingChecks } from "./pending.js";
+import { createPendingChecks, openedBy } from "./pending.js";
 import type { ReadFindings, RequestDeps } from "./requests.js";
 import { createStageChecks } from "./stages.js";
 import { topics } from "./topics.js";
@@ -150,6 +151,21 @@ export function createGovernanceWatch({
     });
   };
 
+  /** Times of the last complete reads before requests were first seen past their dates without an outcome, by key. */
+  const unclearSince = new Map<string, number>();
+
+  /** Returns when a request was opened, epoch ms. The row's time is that of the latest vote, so the details are asked. */
+  const openingOf = async (row: VoteRequestListItem): Promise<number | null> =>
+    openedAtIn(row) ??
+    (await ifAnswered(readDetail(explorer, row).then((each) => each && openedBy(each)))) ??
+    row.createdAt;
+
+  /** True if a request was open at a time already. False if the explorer does not say. */
+  const wasOpenAt = async (row: VoteRequestListItem, time: number): Promise<boolean> => {
+    const isBefore = (createdAt: number | null) => createdAt !== null && createdAt <= time;
+    return isBefore(row.createdAt) || isBefore(await openingOf(row));
+  };
+
   /**
    * Compares rows with the tracked requests.
    * @param lastAt time of the last complete read; `undefined` if there was none
@@ -179,22 +195,30 @@ export function createGovernanceWatch({
       const key = keyOf(knownRequests, row, identity);
       const knownRequest = learntRequests.get(key) ?? knownRequests.get(key);
       if (!knownRequest) {
+        const unseenSince = unclearSince.get(key) ?? lastAt;
         const isOld =
-          lastAt === undefined
-            ? (openedAtIn(row) ?? 0) <= awaitedSince || isOver(row, now())
+          unseenSince === undefined
+            ? isOver(row, now()) || row.createdAt === null || (await wasOpenAt(row, awaitedSince))
             : // An answer without any request, or with the same page twice, may have been wrong.
-              (knownRequests.size === 0 || wasPartial) && (row.createdAt ?? lastAt) < lastAt - MISSED_MS;
+              (knownRequests.size === 0 || wasPartial) && (await wasOpenAt(row, unseenSince - MISSED_MS));
         const firstRequest = firstSeen(row, now(), isOld);
-        if (!firstRequest) continue;
+        if (!firstRequest) {
+          if (unseenSince !== undefined) unclearSince.set(key, unseenSince);
+          continue;
+        }
+        unclearSince.delete(key);
         const isOpenNow = firstRequest.phase === "open";
         // The request opened and ended after the last read, which did not list it.
         const isMissed =
-          lastAt !== undefined && !isOpenNow && !isOld && (row.createdAt ?? lastAt) > lastAt - MISSED_MS;
+          unseenSince !== undefined &&
+          !isOpenNow &&
+          !isOld &&
+          (row.createdAt ?? unseenSince) > unseenSince - MISSED_MS;
         learntRequests.set(key, {
           ...(isOpenNow ? decide(firstRequest, voters).next : firstRequest),
           openedAt: openedAtIn(row),
           seenAt: now(),
-          ...(isMissed ? { openUntil: Math.max(lastAt, row.createdAt ?? 0) } : {}),
+          ...(isMissed ? { openUntil: Math.max(unseenSince, row.createdAt ?? 0) } : {}),
         });
         if (isOld) continue;
         if (isOpenNow) events.push({ kind: "opened", key, row });

@@ -50,6 +50,9 @@ async function startWatch(subscribedMs = 30 * DAY) {
     ledger: sandbox.ledger,
     tracked: async ({ firstContractId }: VoteRequest) =>
       [...(await requests.all()).values()].find(({ identity }) => identity === firstContractId),
+    setTime(ms: number) {
+      time = START + ms;
+    },
     /** Polls this long after the start, and returns the kinds of events about a request. */
     async pollAt(ms: number): Promise<string[]> {
       time = START + ms;
@@ -84,7 +87,7 @@ const only =
     if (path !== "/v1/governance/vote-requests") return answer;
     const page = answer as { content: Record<string, unknown>[] };
     const content = page.content.flatMap((row) => change(row) ?? []);
-    return { ...page, content, totalElements: content.length };
+    return { ...page, content, totalElements: content.length, totalCount: content.length };
   };
 
 describe("a vote request, of which nine of thirteen votes are needed", () => {
@@ -172,6 +175,29 @@ describe("a vote request, of which nine of thirteen votes are needed", () => {
     expect(await watch.tracked(request)).toMatchObject({ openUntil: null });
   });
 
+  it("stays overdue if the deciding votes came while the bot was away over the dates", async () => {
+    const request = open();
+    await watch.pollAt(MINUTE);
+    castUntil(watch, request, 8);
+    watch.ledger.castVote(request, false);
+    await watch.pollAt(DAY);
+    castUntil(watch, request, 11);
+    expect(await watch.pollAt(4 * DAY + 2 * HOUR)).toEqual(["decided", "overdue"]);
+    for (const minutes of [121, 150, 186]) await watch.pollAt(4 * DAY + minutes * MINUTE);
+    expect(await watch.tracked(request)).toMatchObject({ stage: "overdue", revision: 4 });
+  });
+
+  it("is told when its outcome is known, if it opened and ended while the bot was away", async () => {
+    const request = open();
+    watch.sandbox.mood = only((row) => ({ ...row, ...(row.title === "A title" ? { status: null } : {}) }));
+    await watch.pollAt(5 * DAY);
+    await watch.pollAt(5 * DAY + 2 * HOUR);
+    watch.sandbox.mood = undefined;
+    watch.ledger.closeVoteRequest(request, "Accepted");
+    expect(await watch.pollAt(5 * DAY + 4 * HOUR)).toEqual(["missed"]);
+    expect(await watch.tracked(request)).toMatchObject({ openUntil: START });
+  });
+
   it("is not known to have ended if it has no status when it is first seen after its dates", async () => {
     open();
     watch.sandbox.mood = only((row) => ({ ...row, ...(row.title === "A title" ? { status: null } : {}) }));
@@ -181,9 +207,31 @@ describe("a vote request, of which nine of thirteen votes are needed", () => {
   });
 });
 
+it("the first read announces a vote request that opened since the subscription, also if somebody has voted", async () => {
+  const watch = await startWatch(HOUR);
+  watch.setTime(-30 * MINUTE);
+  castUntil(watch, watch.ledger.openVoteRequest({ title: "A title" }), 3);
+  expect(await watch.pollAt(0)).toEqual(["opened"]);
+  await watch.close();
+});
+
+it("a vote request that an empty list lacked is not new because of a new vote", async () => {
+  const watch = await startWatch();
+  const [request] = watch.ledger.voteRequests;
+  if (request) watch.ledger.castVote(request, true);
+  watch.sandbox.mood = only(() => undefined);
+  await watch.pollAt(0);
+  await watch.pollAt(MINUTE);
+  watch.sandbox.mood = only((row) => ({ ...row, createdAt: START - MINUTE }));
+  expect(await watch.pollAt(2 * MINUTE)).toEqual([]);
+  await watch.close();
+});
+
 it("the first read does not call a vote request new because of a new vote", async () => {
   const watch = await startWatch(HOUR);
+  watch.setTime(-2 * HOUR);
   const request = watch.ledger.openVoteRequest({ title: "A title" });
+  watch.setTime(-MINUTE);
   watch.ledger.castVote(request, true);
   // The list has the time of the newest version.
   watch.sandbox.mood = only((row) => ({ ...row, createdAt: START - MINUTE }));
