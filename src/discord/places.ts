@@ -22,8 +22,23 @@ import {
   writeIn,
 } from "./permissions.js";
 
+/** The part of discord.js's client that reads. */
+type Reader = Pick<REST, "get">;
+
+/** Returns a reader that asks for each thing once. It serves one command or message, which checks many roles in many channels. */
+export function readingOnce(rest: Reader): Reader {
+  const answers = new Map<string, Promise<unknown>>();
+  return {
+    get(route) {
+      const answer = answers.get(route) ?? rest.get(route);
+      answers.set(route, answer);
+      return answer;
+    },
+  };
+}
+
 /** Reads a channel with its server and overwrites. @throws {PersonError} if the bot cannot see it, or it is in another server */
-export async function readPlace(rest: REST, guildId: string, channelId: string): Promise<ChannelPlace> {
+export async function readPlace(rest: Reader, guildId: string, channelId: string): Promise<ChannelPlace> {
   try {
     const channel = (await rest.get(Routes.channel(channelId))) as APIChannel;
     if (!("guild_id" in channel) || channel.guild_id !== guildId)
@@ -46,7 +61,7 @@ export async function readPlace(rest: REST, guildId: string, channelId: string):
 
 /** Like `readPlace`, or `undefined` if the bot cannot see the channel, or it is in another server. */
 export const visiblePlace = (
-  rest: REST,
+  rest: Reader,
   guildId: string,
   channelId: string,
 ): Promise<ChannelPlace | undefined> =>
@@ -59,19 +74,19 @@ export const visiblePlace = (
  * Returns a channel's id and its parent's: the channel of a thread or forum post, or else the category.
  * @throws {DiscordAPIError} and other errors of a request, if Discord does not give the channel
  */
-export async function placesOf(rest: REST, channelId: string): Promise<readonly string[]> {
+export async function placesOf(rest: Reader, channelId: string): Promise<readonly string[]> {
   const channel = (await rest.get(Routes.channel(channelId))) as APIChannel;
   const parent = "parent_id" in channel ? channel.parent_id : undefined;
   return parent ? [channelId, parent] : [channelId];
 }
 
 /** Like `placesOf`, without the parent if Discord does not give the channel. */
-export const withParent = async (rest: REST, channelId: string | null): Promise<readonly string[]> =>
+export const withParent = async (rest: Reader, channelId: string | null): Promise<readonly string[]> =>
   channelId === null ? [] : placesOf(rest, channelId).catch(() => [channelId]);
 
 /** Returns a member's permissions. Their roles are read over REST. */
 async function permissionsOf(
-  rest: REST,
+  rest: Reader,
   place: Pick<ChannelPlace, "guild" | "overwrites">,
   userId: string,
 ): Promise<bigint> {
@@ -89,7 +104,7 @@ interface Wants {
 
 /** Returns the names of the permissions that the bot lacks for a subscription. Empty if it has all of them. */
 export async function lackedIn(
-  rest: REST,
+  rest: Reader,
   botId: string,
   place: ChannelPlace,
   { roleId, thread, needs }: Wants,
@@ -105,7 +120,7 @@ export async function lackedIn(
 
 /** True if Discord would accept a message of the bot in a channel of a server. @throws {Error} if Discord cannot be asked */
 export async function mayPost(
-  rest: REST,
+  rest: Reader,
   botId: string,
   guildId: string,
   channelId: string,
@@ -118,7 +133,7 @@ export async function mayPost(
 
 /** Returns the server-wide permissions that the bot lacks. A channel's overwrites do not affect them. */
 const lackedInServer = async (
-  rest: REST,
+  rest: Reader,
   botId: string,
   place: ChannelPlace,
   needs: readonly PermissionName[],
@@ -141,7 +156,7 @@ const bolded = (names: readonly string[]): string => names.map((name) => `**${na
  * @throws {PersonError} that names the missing permissions, and how to grant them
  */
 export async function checkSubscription(
-  rest: REST,
+  rest: Reader,
   botId: string,
   personId: string,
   { place, roleId, thread, needs }: SubscriptionCheck,
@@ -181,7 +196,7 @@ export async function checkSubscription(
 
 /** True if a member has Mention Everyone somewhere: they may ping each role there. */
 const mayPingAll = async (
-  rest: REST,
+  rest: Reader,
   userId: string,
   place: Pick<ChannelPlace, "guild" | "overwrites">,
 ): Promise<boolean> =>
@@ -191,7 +206,7 @@ const mayPingAll = async (
  * Returns what a member lacks to ping each role in a channel. Without View Channel, no other permission counts (Discord:
  * Permissions).
  */
-const missingToPing = async (rest: REST, userId: string, place: ChannelPlace) =>
+const missingToPing = async (rest: Reader, userId: string, place: ChannelPlace) =>
   missingPermissions(await permissionsOf(rest, place, userId), ["ViewChannel", "MentionEveryone"]);
 
 interface PingCheck {
@@ -209,7 +224,7 @@ interface PingCheck {
  * @throws {PersonError} that says how to allow it
  */
 export async function checkPingable(
-  rest: REST,
+  rest: Reader,
   { guildId, roleId, botId, personId, channelIds }: PingCheck,
 ): Promise<void> {
   const guild = (await rest.get(Routes.guild(guildId))) as APIGuild;
@@ -245,7 +260,7 @@ export async function checkPingable(
  * @param personId `undefined` if it is not known who wanted it
  */
 export async function isPingable(
-  rest: REST,
+  rest: Reader,
   {
     guildId,
     channelId,
@@ -273,7 +288,7 @@ const isUnknownPerson = (error: unknown): boolean =>
   hasCode(error, ErrorCode.UnknownMember, ErrorCode.UnknownUser);
 
 /** Checks that a person is in a server. @throws {PersonError} if not */
-export async function checkMember(rest: REST, guildId: string, userId: string): Promise<void> {
+export async function checkMember(rest: Reader, guildId: string, userId: string): Promise<void> {
   try {
     await rest.get(Routes.guildMember(guildId, userId));
   } catch (error) {
@@ -284,7 +299,7 @@ export async function checkMember(rest: REST, guildId: string, userId: string): 
 
 /** Returns which of these roles a server no longer has. None, if Discord cannot be asked. */
 export async function goneRoles(
-  rest: REST,
+  rest: Reader,
   guildId: string,
   roleIds: readonly (string | null)[],
 ): Promise<ReadonlySet<string>> {

@@ -6,7 +6,14 @@ import type { FeedServices } from "../../delivery/module.js";
 import { type ActingCommand, commandForManagers, OTHER_VERSION } from "../../discord/command.js";
 import type { MessagePayload } from "../../discord/message.js";
 import { readThing } from "../../discord/named-things.js";
-import { checkMember, checkPingable, goneRoles, isPingable } from "../../discord/places.js";
+import {
+  checkMember,
+  checkPingable,
+  goneRoles,
+  isPingable,
+  readingOnce,
+  visiblePlace,
+} from "../../discord/places.js";
 import { say, serverOf } from "../../discord/say.js";
 import { isSameVoter } from "../../ledger/votes.js";
 import { channelMention, join, type Markdown, md, roleMention, userMention } from "../../text/markdown.js";
@@ -51,24 +58,27 @@ async function unpingableRoles(
   botId: string,
   all: readonly Representative[],
 ): Promise<ReadonlySet<Representative>> {
-  const channelIds = await pingingChannels(services, guildId);
-  const checked = await Promise.all(
-    all.map(async (each) => {
-      if (each.who.kind !== "role" || channelIds.length === 0) return [];
-      for (const channelId of channelIds) {
-        const place = { guildId, channelId, botId };
-        if (await isPingable(services.rest, place, each.who.id, each.setBy).catch(() => true)) return [];
-      }
-      return [each];
-    }),
+  const reader = readingOnce(services.rest);
+  const pinging = (await pingingChannels(services, guildId)).map(async (channelId) =>
+    (await visiblePlace(reader, guildId, channelId).catch(() => undefined)) ? [channelId] : [],
   );
+  const channelIds = (await Promise.all(pinging)).flat();
+  const isPinged = async ({ who, setBy }: Representative): Promise<boolean> => {
+    for (const channelId of channelIds)
+      if (await isPingable(reader, { guildId, channelId, botId }, who.id, setBy).catch(() => true))
+        return true;
+    return false;
+  };
+  const roles = channelIds.length === 0 ? [] : all.filter(({ who }) => who.kind === "role");
+  const checked = await Promise.all(roles.map(async (each) => ((await isPinged(each)) ? [] : [each])));
   return new Set(checked.flat());
 }
 
 /** Shown for a representative that was a role. */
 const GONE = md`⚠️ a deleted role, so nobody is pinged`;
-/** Shown beside a role that is not mentionable, and whose mapper has left or may not ping it any more. */
-const UNPINGABLE = md`⚠️ isn't pinged: whoever set it may not ping it. Set it again with \`/voters set\`, or make it mentionable.`;
+/** Shown beside a role that is not mentionable, and that the bot or its mapper, who may have left, may not ping. */
+const UNPINGABLE = md`⚠️ isn't pinged`;
+const UNPINGABLE_ADVICE = md`⚠️ A role isn't pinged if it isn't mentionable, and I or whoever set it may not ping it there. Make it mentionable, or set it again with \`/voters set\`.`;
 
 const mentionOf = ({ who }: Pick<Representative, "who">): Markdown =>
   who.kind === "role" ? roleMention(who.id) : userMention(who.id);
@@ -182,9 +192,11 @@ async function listRepresentatives(
     ownRepresentatives.length === 0
       ? [md`Nobody yet. Use \`/voters set\` to choose who gets pinged while a vote is missing.`]
       : [
-          ...ownRepresentatives.map((each) => md`**${cut(each.name, 80)}** → ${whoOf(each)}`),
-          md``,
+          // First, because a long list is cut at its end.
           await pingedLine(services, guildId),
+          ...(unpingable.size > 0 ? [UNPINGABLE_ADVICE] : []),
+          md``,
+          ...ownRepresentatives.map((each) => md`**${cut(each.name, 80)}** → ${whoOf(each)}`),
         ],
     "neutral",
   );

@@ -2,7 +2,7 @@ import type { REST } from "discord.js";
 import type { Subscription } from "../../delivery/collections.js";
 import { hasTopic, type Mentions } from "../../delivery/feed.js";
 import type { Subscriptions } from "../../delivery/subscriptions.js";
-import { isPingable, mayPost } from "../../discord/places.js";
+import { isPingable, mayPost, readingOnce } from "../../discord/places.js";
 import { isSameVoter, type MissingVotes } from "../../ledger/votes.js";
 import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
@@ -51,7 +51,7 @@ interface MentionDeps {
 
 /** Returns the channels without the earlier ones in which the bot can't post, so that no ping is left to one that is gone or closed. */
 async function withoutClosed(
-  rest: REST,
+  rest: Pick<REST, "get">,
   botId: string,
   all: readonly Subscription[],
   own: string,
@@ -93,8 +93,9 @@ export async function mentionsFor(
   );
   if (absent.length === 0) return noPings;
   const botId = await ownId();
+  const reader = readingOnce(rest);
   const pinging = await withoutClosed(
-    rest,
+    reader,
     botId,
     subscribed.length > 0 ? subscribed : [recipient],
     channelId,
@@ -102,7 +103,7 @@ export async function mentionsFor(
   /** Returns the first channel in which a role may be pinged. */
   const channelFor = async (roleId: string, setBy: string | undefined): Promise<string | undefined> => {
     for (const each of pinging)
-      if (await isPingable(rest, { guildId, channelId: each.channelId, botId }, roleId, setBy))
+      if (await isPingable(reader, { guildId, channelId: each.channelId, botId }, roleId, setBy))
         return each.channelId;
     return undefined;
   };
