@@ -209,7 +209,7 @@ export function createDirectory(now = Date.now): Directory {
   let versions:
     | { readonly survey: VersionSurvey; readonly intervals: ReportIntervals | undefined }
     | undefined;
-  let upgrade: { readonly schedule: UpgradeSchedule | undefined } | undefined;
+  let upgrade: { readonly schedule: UpgradeSchedule | undefined; readonly judgedAt: number } | undefined;
   /** Deletes what was derived from a kind's entries. */
   const forgetDerived = (kind: Kind) => {
     if (kind === "validator" && versions) versions = { ...versions, intervals: undefined };
@@ -281,7 +281,11 @@ export function createDirectory(now = Date.now): Directory {
       return versions.survey;
     },
     upgrade() {
-      upgrade ??= { schedule: scheduledUpgrade(listOf("proposal").entries) };
+      const upgradeAt = upgrade?.schedule?.upgradeAt ?? Number.POSITIVE_INFINITY;
+      // Once an upgrade is over, later decisions count.
+      const isOver = upgrade !== undefined && upgrade.judgedAt < upgradeAt && upgradeAt <= now();
+      if (!upgrade || isOver)
+        upgrade = { schedule: scheduledUpgrade(listOf("proposal").entries, now()), judgedAt: now() };
       return upgrade.schedule;
     },
 

@@ -174,7 +174,11 @@ function obstacleIn(error: unknown, guildId: string | undefined): string {
   if (guildId !== undefined && hasCode(error, ErrorCode.MissingAccess, ErrorCode.UnknownGuild))
     return "The bot isn't in the server of DISCORD_GUILD_ID. Invite it, or correct the id.";
   if (isRateLimit(error)) return "Discord asks the bot to wait.";
-  if (error instanceof DiscordAPIError) return `Discord answered ${error.status}: ${error.message}.`;
+  if (error instanceof DiscordAPIError) {
+    // discord.js repeats the status if Discord gives no code, and adds a line for each field.
+    const [message = ""] = error.message.split("\n");
+    return `Discord answered ${error.status}: ${message.replace(/^\d+: /, "").replace(/\.+$/, "")}.`;
+  }
   return error instanceof HTTPError ? `Discord answered ${error.status}.` : "Discord couldn't be reached.";
 }
 

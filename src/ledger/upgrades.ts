@@ -109,9 +109,14 @@ export interface UpgradeDecision {
   readonly schedule: UpgradeSchedule | undefined;
 }
 
-/** Returns the last accepted decision about the schedule, in the order in which the requests take effect. */
+/**
+ * Returns the last accepted decision about the schedule, in the order in which the requests take effect. A decision that takes effect
+ * after an upgrade is about the next one, and counts once that upgrade is over.
+ * @param now epoch ms
+ */
 export function upgradeDecision(
   votes: readonly (UpgradeVote & { readonly id: string })[],
+  now: number,
 ): UpgradeDecision | undefined {
   const accepted = votes
     .flatMap(({ id, upgradeChange: change, acceptedFor, openedAt }) =>
@@ -119,23 +124,30 @@ export function upgradeDecision(
     )
     // Requests that ended while the bot was away have the same time.
     .toSorted((a, b) => a.acceptedFor - b.acceptedFor || (a.openedAt ?? 0) - (b.openedAt ?? 0));
-  const last = accepted.at(-1);
-  if (!last) return undefined;
-  const changes = accepted.flatMap(({ change }) => Object.entries(change));
-  const {
-    upgradeAt = null,
-    freezeAt = null,
-    olderUpgradeAt = null,
-  }: UpgradeChange = Object.fromEntries(changes);
+  let total: UpgradeChange = {};
+  let last: UpgradeDecision | undefined;
+  for (const { id: by, change, acceptedFor: at } of accepted) {
+    const nextAt = last?.schedule?.upgradeAt ?? Number.NEGATIVE_INFINITY;
+    if (now < nextAt && nextAt < at) break;
+    total = { ...total, ...change };
+    last = { by, at, schedule: scheduleAt(total, at) };
+  }
+  return last;
+}
+
+/** Returns the schedule in the rules at a time. `undefined` if it is over by then. */
+function scheduleAt(
+  { upgradeAt = null, freezeAt = null, olderUpgradeAt = null }: UpgradeChange,
+  at: number,
+): UpgradeSchedule | undefined {
   // Of two kinds, the earlier time is left over from an upgrade that is done.
   const isOlder = (olderUpgradeAt ?? 0) > (upgradeAt ?? 0);
   const next = isOlder ? olderUpgradeAt : upgradeAt;
-  const { id: by, acceptedFor: at } = last;
-  const isAhead = next !== null && next > at;
-  return { by, at, schedule: isAhead ? { upgradeAt: next, freezeAt: isOlder ? null : freezeAt } : undefined };
+  return next !== null && next > at ? { upgradeAt: next, freezeAt: isOlder ? null : freezeAt } : undefined;
 }
 
-/** Returns the schedule that the accepted vote requests leave; `undefined` if they leave none. */
+/** Returns the schedule that the accepted vote requests leave; `undefined` if they leave none. @param now epoch ms */
 export const scheduledUpgrade = (
   votes: readonly (UpgradeVote & { readonly id: string })[],
-): UpgradeSchedule | undefined => upgradeDecision(votes)?.schedule;
+  now: number,
+): UpgradeSchedule | undefined => upgradeDecision(votes, now)?.schedule;

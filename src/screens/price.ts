@@ -85,7 +85,7 @@ function sinceWhen(
       ? md`-# I've just started to track the price. The chart appears in a few minutes.`
       : null;
   if (now - keptSince >= SPANS[span].ms) return null;
-  const moreWords = drawn ? md`` : md`. The chart appears once there's enough data`;
+  const moreWords = drawn || !isCurrent ? md`` : md`. The chart appears once there's enough data`;
   return md`-# I've tracked the price since ${timestamp(keptSince, "f")}${moreWords}.`;
 }
 

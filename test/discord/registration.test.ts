@@ -77,6 +77,15 @@ it.concurrent.for<[string, Answer, string]>([
     json(400, { message: "Max number of daily application command creates", code: 30_034 }),
     "Discord answered 400: Max number of daily application command creates.",
   ],
+  [
+    "repeats its status, and explains several fields",
+    json(403, {
+      message: "403: Not for this application.",
+      code: 0,
+      errors: { name: { _errors: [{ code: "BAD", message: "No." }] } },
+    }),
+    "Discord answered 403: Not for this application.",
+  ],
 ])(
   "keeps registering the commands, and says why not yet, if Discord %s",
   async ([, first, reason], { expect }) => {

@@ -105,6 +105,29 @@ it.each([
     ],
     { upgradeAt: at(9), freezeAt: at(8) },
   ],
-] as const)("returns the schedule if %s", (_, votes, schedule) => {
-  expect(scheduledUpgrade(votes.map((vote, index) => ({ id: String(index), ...vote })))).toEqual(schedule);
+  [
+    "it is ahead, and a decision about the next one takes effect after it",
+    [SET, { upgradeChange: { upgradeAt: at(90) }, acceptedFor: at(10) }],
+    { upgradeAt: at(3), freezeAt: at(1) },
+    at(3) - 1,
+  ],
+  [
+    "it is over, and a decision about the next one takes effect after it",
+    [SET, { upgradeChange: { upgradeAt: at(90), freezeAt: null }, acceptedFor: at(10) }],
+    { upgradeAt: at(90), freezeAt: null },
+    at(3),
+  ],
+  [
+    "it was moved behind a decision that takes effect after its first time",
+    [
+      SET,
+      { upgradeChange: { upgradeAt: at(5) }, acceptedFor: at(2) },
+      { upgradeChange: { upgradeAt: at(7) }, acceptedFor: at(4) },
+    ],
+    { upgradeAt: at(7), freezeAt: at(1) },
+    at(1),
+  ],
+] as const)("returns the schedule if %s", (_, votes, schedule, now: number = at(100)) => {
+  const named = votes.map((vote, index) => ({ id: String(index), ...vote }));
+  expect(scheduledUpgrade(named, now)).toEqual(schedule);
 });

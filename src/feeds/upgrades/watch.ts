@@ -157,7 +157,7 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
   ): UpgradeDecision | undefined => {
     const isAboutIt = (id: string) => names.upgradeOf(id) ?? open?.changes?.[id];
     if (tracked.some((each) => isInDoubt(each, now()) && isAboutIt(each.identity))) return undefined;
-    const last = upgradeDecision(votes);
+    const last = upgradeDecision(votes, now());
     const known = tracked.find(({ identity }) => identity === open?.decidedBy);
     if (!open) return last;
     if (!known) return undefined;
