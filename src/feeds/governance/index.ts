@@ -69,7 +69,7 @@ export const governance: FeedModule = {
     const superValidators = () => countSuperValidators(explorer.for("background", { maxAgeMs: HOUR }));
     const messages = createMessages(names, now);
     const newsView = createNews(names, now);
-    const reminding = createReminding({ state, subscriptions, rest, messages, names, now });
+    const reminding = createReminding({ state, subscriptions, rest, pacer, messages, names, now });
     const titleOf = ({ request }: Snapshot) => names.voteRequest(request);
 
     const feed: Feed<GovernanceEvent> = {

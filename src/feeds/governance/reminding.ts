@@ -3,6 +3,7 @@ import type { Subscription } from "../../delivery/collections.js";
 import type { Mentions } from "../../delivery/feed.js";
 import type { Subscriptions } from "../../delivery/subscriptions.js";
 import type { Names } from "../../directory/names.js";
+import type { Pacer } from "../../discord/pacer.js";
 import { standingOf } from "../../ledger/vote-phase.js";
 import type { VoteRequest } from "../../ledger/vote-requests.js";
 import { isCalled, type MissingVotes, type Voter, voterIn } from "../../ledger/votes.js";
@@ -39,13 +40,15 @@ interface RemindingDeps {
   readonly state: State;
   readonly subscriptions: Pick<Subscriptions, "activeIn">;
   readonly rest: REST;
+  readonly pacer: Pacer;
   readonly messages: ReturnType<typeof createMessages>;
   readonly names: Names;
   readonly now: () => number;
 }
 
 /** Creates the content of reminders, depending on who receives them. */
-export function createReminding({ state, subscriptions, rest, messages, names, now }: RemindingDeps) {
+export function createReminding(deps: RemindingDeps) {
+  const { rest, messages, names, now } = deps;
   const ownId = lazy(async () => ((await rest.get(Routes.user())) as APIUser).id);
   const isIn = (voters: readonly Voter[], voter: string) => voters.some((each) => isCalled(each, voter));
 
@@ -113,12 +116,7 @@ export function createReminding({ state, subscriptions, rest, messages, names, n
       if (snapshot.isOver || phase !== "voting" || deadlineOf(event.reminder) <= now()) return undefined;
       const absence = await absenceFor(recipients, snapshot);
       if (!absence) return undefined;
-      const mentions = await mentionsFor(
-        { state, subscriptions, rest, ownId },
-        event,
-        recipients,
-        await snapshot.missing(),
-      );
+      const mentions = await mentionsFor({ ...deps, ownId }, event, recipients, await snapshot.missing());
       return { view: viewOf(event, snapshot, mark, absence), mentions };
     },
 

@@ -2,6 +2,7 @@ import type { REST } from "discord.js";
 import type { Subscription } from "../../delivery/collections.js";
 import { hasTopic, type Mentions } from "../../delivery/feed.js";
 import type { Subscriptions } from "../../delivery/subscriptions.js";
+import type { Pacer } from "../../discord/pacer.js";
 import { isPingable, mayPost, readingOnce } from "../../discord/places.js";
 import { isSameVoter, type MissingVotes } from "../../ledger/votes.js";
 import type { State } from "../../storage/state.js";
@@ -45,6 +46,7 @@ interface MentionDeps {
   readonly state: State;
   readonly subscriptions: Pick<Subscriptions, "activeIn">;
   readonly rest: REST;
+  readonly pacer: Pacer;
   /** Returns the bot's user id. It is asked for once. */
   readonly ownId: () => Promise<string>;
 }
@@ -72,7 +74,7 @@ async function withoutClosed(
  * @throws {Error} if Discord cannot be asked who may ping a role
  */
 export async function mentionsFor(
-  { state, subscriptions, rest, ownId }: MentionDeps,
+  { state, subscriptions, rest, pacer, ownId }: MentionDeps,
   event: Reminder,
   recipients: readonly Subscription[],
   missing: MissingVotes | null,
@@ -93,7 +95,13 @@ export async function mentionsFor(
   );
   if (absent.length === 0) return noPings;
   const botId = await ownId();
-  const reader = readingOnce(rest);
+  // At a deadline, the reminders of all servers are due together.
+  const reader = readingOnce({
+    async get(route) {
+      await pacer.turn(guildId);
+      return rest.get(route);
+    },
+  });
   const pinging = await withoutClosed(
     reader,
     botId,
