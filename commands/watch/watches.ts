@@ -26,6 +26,7 @@ import {
 } from "../../src/subscribe/editor.js";
 import { type Markdown, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
+import { createSequences } from "../../src/util/single-flight.js";
 
 /** Maximum number of watches per person. */
 export const MAX_WATCHES = 20;
@@ -123,13 +124,19 @@ async function checkRoom({ networks, id }: Network, userId: string, feed: string
     );
 }
 
+const perPerson = createSequences();
+
 /**
  * Starts a watch, or changes the existing watch of the same thing. It opens the person's direct messages and sends a confirmation,
  * so that a refusal shows up now and not with the first alert. If Discord refuses it, nothing has changed. It is sent after the
- * limit was checked, because it promises alerts.
+ * limit was checked, because it promises alerts. Simultaneous ones of a person run one after another, because the second would take
+ * the first for confirmed.
  * @throws {PersonError} if they already have the maximum number of watches, or do not accept direct messages
  */
-export async function startWatch(
+export const startWatch = (person: Person, services: Network, wanted: WantedWatch): Promise<MessagePayload> =>
+  perPerson(person.user.id, () => saveWatch(person, services, wanted));
+
+async function saveWatch(
   person: Person,
   services: Network,
   { watchable, subject: wanted, settingsOf }: WantedWatch,

@@ -47,13 +47,13 @@ export async function importState(store: ReplaceableStore, json: unknown, replac
   const heldCollections = (await store.collections()).filter((name) => !localNames.has(name));
   if (heldCollections.length > 0 && !replace)
     throw new StateError("There's already a state. Add --replace to overwrite it with the imported one");
-  if (Object.keys(result.data.collections).length === 0)
-    throw new StateError("That state is empty. Importing it would only delete documents");
   checkExportedVersion(result.data.collections);
   const imported = Object.entries(result.data.collections).filter(([name]) => !localNames.has(name));
   const documents = imported.flatMap(([collection, byId]) =>
     Object.entries(byId).map(([id, document]) => ({ collection, id, text: JSON.stringify(document) })),
   );
+  if (documents.length === 0)
+    throw new StateError("That state is empty. Importing it would only delete documents");
   await store.replaceAll(documents, localNames);
   return documents.length;
 }

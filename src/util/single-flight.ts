@@ -50,3 +50,17 @@ export function sharedRun<T>(run: () => Promise<T>): () => Promise<T> {
     return waiting;
   };
 }
+
+/** Returns a function that runs the works of each key one after another, so that each sees what the one before has written. */
+export function createSequences(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
+  const lastWorks = new Map<string, Promise<unknown>>();
+  return (key, work) => {
+    const started = (lastWorks.get(key) ?? Promise.resolve()).then(work, work);
+    const forget = () => {
+      if (lastWorks.get(key) === started) lastWorks.delete(key);
+    };
+    lastWorks.set(key, started);
+    started.then(forget, forget);
+    return started;
+  };
+}

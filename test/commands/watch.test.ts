@@ -205,6 +205,27 @@ describe("/watch", () => {
     expect(textOf(list)).not.toContain("paused");
   });
 
+  it("keeps nothing of simultaneous watches and changes that are all refused", async () => {
+    const closed = world().addUser("Double clicker");
+    harness.discord.guild.members.set(closed.id, []);
+    const validator = watched()?.party.id ?? "";
+    const watchAll = async (settings: readonly Record<string, string>[]) => {
+      const answers = settings.map((each) => ask("/watch validator", { validator, ...each }, closed));
+      for (const { content } of await Promise.all(answers))
+        expect(content).toContain("won't let me message you");
+    };
+    const list = async () => textOf(await ask("/watch list", {}, closed));
+    world().refusing.add(closed.id);
+    await watchAll([{}, {}, {}]);
+    expect(await list()).toContain("You aren't watching anything yet");
+    world().refusing.delete(closed.id);
+    await ask("/watch validator", { validator, after: "5h" }, closed);
+    world().refusing.add(closed.id);
+    await watchAll([{ after: "6h" }, { after: "7h" }, { after: "8h" }]);
+    expect(await list()).toContain("silence of more than 5h");
+    world().refusing.delete(closed.id);
+  });
+
   it("says so if Discord limits how many direct messages are opened", async () => {
     harness.discord.trap({
       method: "POST",

@@ -164,10 +164,14 @@ describeWithRedis("an import into Redis", () => {
     expect(await client.keys("crier:import:*")).toEqual([]);
   });
 
-  it("keeps the old state if the new one is empty", async () => {
+  it.each([
+    ["has no collections", {}],
+    ["has no documents", { subscriptions: {} }],
+    ["has only a lease", { lease: { work: { holder: "another" } } }],
+  ])("keeps the old state if the new one %s", async (_, collections) => {
     const { store } = await open();
     await importState(store, OLD, true);
-    await expect(importState(store, { crier: 1, collections: {} }, true)).rejects.toThrow("is empty");
+    await expect(importState(store, { crier: 1, collections }, true)).rejects.toThrow("is empty");
     expect(await exportState(store)).toEqual(OLD);
   });
 
