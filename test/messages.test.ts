@@ -64,7 +64,7 @@ const NOT_SHOWN: readonly string[] = [
   "“All super validators” can't be combined with other validato",
   "<#…> already has that subscription. Edit or remove it instea",
   "<#…> already has … subscriptions to …, which is the maximum ",
-  "<#…> requires a tag on each post but has no tags. Add one in",
+  "<#…> requires a tag on each post, but has none that everyone",
   "<@&…> isn't mentionable, and you can't ping it either: you d",
   "I can't ping <@&…> in <#…>. Make it mentionable in the serve",
   "<@&…> isn't mentionable, and you don't have … in …. Pick ano",

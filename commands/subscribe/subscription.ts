@@ -53,13 +53,15 @@ export const noLongerThere = (): PersonError =>
 
 const REQUIRE_TAG = 1 << 4;
 
-/** Returns the tags of a forum. Empty for other channels, and for a forum without any. */
+/** Returns a forum's tags that anyone may use (Discord: moderated ones need Manage Threads). Empty for other channels. */
 export const tagsOf = (channel: ChannelPlace["channel"]) =>
-  channel.type === ChannelType.GuildForum ? (channel.available_tags ?? []) : [];
+  channel.type === ChannelType.GuildForum
+    ? (channel.available_tags ?? []).filter(({ moderated }) => !moderated)
+    : [];
 
 /**
  * Returns a tag for posts if the forum requires one: a tag that matches the feed, or else the first.
- * @throws {PersonError} if the forum has no tags
+ * @throws {PersonError} if the forum has no tag that the bot may use
  */
 export function tagFor({ channel }: ChannelPlace, feed: FeedDefinition): string | null {
   if (channel.type !== ChannelType.GuildForum || !((channel.flags ?? 0) & REQUIRE_TAG)) return null;
@@ -67,7 +69,7 @@ export function tagFor({ channel }: ChannelPlace, feed: FeedDefinition): string 
   const tag = tags.find(({ name }) => feed.tagName.test(name)) ?? tags[0];
   if (!tag)
     throw new PersonError(
-      `<#${channel.id}> requires a tag on each post but has no tags. Add one in the channel settings, and try again.`,
+      `<#${channel.id}> requires a tag on each post, but has none that everyone may use. Add one in the channel settings, and try again.`,
     );
   return tag.id;
 }

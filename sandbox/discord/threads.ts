@@ -70,8 +70,11 @@ export function createForumPost(
   if (forum.flags && forum.flags & REQUIRE_TAG && !body.applied_tags?.length) {
     throw new DiscordError(400, 40_067, "A tag is required to create a forum post in this channel");
   }
-  const tagIds = new Set((forum.available_tags ?? []).map(({ id }) => id));
-  if (body.applied_tags?.some((id) => !tagIds.has(id))) throw new DiscordError(404, 10_087, "Unknown Tag");
+  for (const id of body.applied_tags ?? []) {
+    const tag = forum.available_tags?.find((each) => each.id === id);
+    if (!tag) throw new DiscordError(404, 10_087, "Unknown Tag");
+    if (tag.moderated && !(held & PERMISSION.manageThreads)) throw missingPermissions();
+  }
   const thread = addThread(world, forum, body, world.snowflake());
   const message = createMessage(world, thread, body.message ?? {}, {
     author: world.bot,

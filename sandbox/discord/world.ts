@@ -48,7 +48,7 @@ export interface Channel {
     archive_timestamp: string;
   };
   owner_id?: string;
-  available_tags?: { id: string; name: string }[];
+  available_tags?: { id: string; name: string; moderated?: boolean }[];
   applied_tags?: string[];
   flags?: number;
   position: number;

@@ -154,7 +154,10 @@ async function* tryMessage(
     made.push(() => remove(rest, name, route, otherwise));
   };
 
-  const tag = "available_tags" in channel ? (channel.available_tags[0]?.id ?? null) : null;
+  const tag =
+    "available_tags" in channel
+      ? (channel.available_tags.find(({ moderated }) => !moderated)?.id ?? null)
+      : null;
   const since = startedAt - CLOCKS_MS;
   /** Removes a message that was sent although its answer was lost. */
   const removingLost =

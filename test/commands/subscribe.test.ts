@@ -182,12 +182,16 @@ describe("/subscribe", () => {
   });
 
   it("uses a tag in a forum that requires one, and says so if there is none", async () => {
-    const bare = addChannel("bare-forum", { type: 15, flags: 16, available_tags: [] });
-    expect((await ask("governance", { channel: bare.id })).content).toContain("requires a tag");
+    const staff = { id: "666666666666666666", name: "Governance (staff)", moderated: true };
+    for (const available_tags of [[], [staff]]) {
+      const bare = addChannel("bare-forum", { type: 15, flags: 16, available_tags });
+      expect((await ask("governance", { channel: bare.id })).content).toContain("requires a tag");
+    }
     const forum = addChannel("forum", {
       type: 15,
       flags: 16,
       available_tags: [
+        staff,
         { id: "111111111111111111", name: "other" },
         { id: "222222222222222222", name: "Governance" },
       ],
