@@ -374,6 +374,8 @@ export function parseConfig(env: Environment): Config {
  */
 export function loadConfig(): Config {
   try {
+    const problems = strayKeys(readEnvFile(), process.env);
+    if (problems.length > 0) throw new ConfigError(problems);
     return parseConfig(environment());
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
@@ -399,15 +401,33 @@ export function loadStorageConfig(): StorageConfig {
 
 /** @throws {ConfigError} if there is a `.env` that cannot be read */
 function environment(): Environment {
-  const file = existsSync(".env") ? parseEnv(readEnvFile()) : {};
   const environmentEntries = Object.entries(process.env).filter(([, value]) => value?.trim());
-  return { ...file, ...Object.fromEntries(environmentEntries) };
+  return { ...readEnvFile(), ...Object.fromEntries(environmentEntries) };
 }
 
-function readEnvFile(): string {
+/**
+ * Returns a line for each key of an explorer in `.env` that would be sent to another explorer, because the environment sets another
+ * address.
+ */
+export const strayKeys = (file: Environment, env: Environment): string[] =>
+  Object.entries(file).flatMap(([name, fileAddress]) => {
+    if (!name.startsWith("EXPLORER_API_URL")) return [];
+    const key = name.replace("URL", "KEY");
+    const address = env[name]?.trim();
+    const isStray = address && address !== fileAddress?.trim() && !env[key]?.trim() && file[key]?.trim();
+    return isStray
+      ? [
+          `${key}: the environment sets another ${name} than .env, so set the key for it in the environment, too`,
+        ]
+      : [];
+  });
+
+/** Returns the variables in `.env`. Empty if there is no such file. @throws {ConfigError} if it cannot be read */
+function readEnvFile(): Environment {
+  if (!existsSync(".env")) return {};
   try {
     // Some editors begin a file with a byte-order mark.
-    return readFileSync(".env", "utf8").replace(/^\ufeff/, "");
+    return parseEnv(readFileSync(".env", "utf8").replace(/^\ufeff/, ""));
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
     throw new ConfigError([

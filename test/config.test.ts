@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ConfigError, misspeltVariables, parseConfig } from "../src/config.js";
+import { ConfigError, misspeltVariables, parseConfig, strayKeys } from "../src/config.js";
 
 const NEEDED = { DISCORD_TOKEN: "t", EXPLORER_API_URL: "https://explorer.example", EXPLORER_API_KEY: "k" };
 
@@ -13,6 +13,20 @@ const problemsOf = (env: Record<string, string>): readonly string[] => {
     throw error;
   }
 };
+
+it.each([
+  ["another address in the environment", { EXPLORER_API_URL: "https://test.example" }, ["EXPLORER_API_KEY"]],
+  ["another address and key", { EXPLORER_API_URL: "https://test.example", EXPLORER_API_KEY: "other" }, []],
+  ["the same address", { EXPLORER_API_URL: " https://explorer.example" }, []],
+  ["another key", { EXPLORER_API_KEY: "other" }, []],
+  ["an empty address", { EXPLORER_API_URL: " " }, []],
+])("a key in .env is only sent to the address in .env: %s", (_, env, stray) => {
+  const file = { EXPLORER_API_URL: "https://explorer.example", EXPLORER_API_KEY: "k" };
+  expect(strayKeys(file, env).map((line) => line.split(":")[0])).toEqual(stray);
+  const suffixed = (each: object) =>
+    Object.fromEntries(Object.entries(each).map(([name, value]) => [`${name}_TEST`, value]));
+  expect(strayKeys(suffixed(file), suffixed(env))).toHaveLength(stray.length);
+});
 
 describe("a misspelt variable", () => {
   it.each([
