@@ -34,7 +34,9 @@ async function rowOf(
 ): Promise<Markdown> {
   const { subscription, feed, networkState, network } = each;
   const { channelId, roleId } = subscription;
-  const idle = toldBy(subscription, feed).length === 0 ? md`⚠️ posts nothing` : md`▶️ working`;
+  const isDone = await feed.isDone?.(networkState.state, subscription);
+  const working = isDone ? md`✅ done` : md`▶️ working`;
+  const idle = toldBy(subscription, feed).length === 0 ? md`⚠️ posts nothing` : working;
   return join(
     [
       await headline(subscription, feed, network ?? shownBy, labelOf(networkState, shownBy)),
@@ -81,8 +83,10 @@ export async function overview(
           const own = (byFeed.get(feed) ?? []).flatMap(({ networkState, subscription }) =>
             networkState.id === id ? [subscription] : [],
           );
-          const lines = (await feed.serverLines?.(state, guildId, own)) ?? [];
-          return lines.map((line) => (id === services.id ? line : md`${name}: ${line}`));
+          const isHere = id === services.id;
+          const option = isHere ? md`` : md` with \`network: ${name}\``;
+          const lines = (await feed.serverLines?.(state, guildId, own, option)) ?? [];
+          return lines.map((line) => (isHere ? line : md`${name}: ${line}`));
         }),
       );
       return perNetwork.flat();
@@ -97,8 +101,7 @@ export async function overview(
       pages > 1 && md`-# ${countedWords(all.length, "subscription")}, page ${page} of ${pages}`,
       ...(rows.length > 0 ? rows : [md`Nothing is set up yet. Pick something to add.`]),
       ...serverLines.flat(),
-      served.length > 1 &&
-        md`New subscriptions are about **${services.name}**. \`/settings\` changes the default network.`,
+      served.length > 1 && md`This menu adds subscriptions about **${services.name}**.`,
     ]),
     menus: present([addMenu(feeds), shown.length > 0 && (await subscriptionMenu(shown, services))]),
     links: present([

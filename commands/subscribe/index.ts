@@ -2,7 +2,7 @@ import type { SlashCommandSubcommandBuilder } from "@discordjs/builders";
 import type { AutocompleteInteraction } from "discord.js";
 import type { FeedDefinition, SubjectChoice } from "../../src/delivery/feed.js";
 import type { Kind } from "../../src/directory/directory.js";
-import type { OfferedChoice } from "../../src/discord/autocomplete.js";
+import { matchingChoices, type OfferedChoice } from "../../src/discord/autocomplete.js";
 import {
   type ActingCommand,
   commandForManagers,
@@ -11,7 +11,6 @@ import {
 } from "../../src/discord/command.js";
 import { LIMITS } from "../../src/discord/limits.js";
 import { allNetworks, type Network } from "../../src/networks/network.js";
-import { matchingChoices } from "../../src/subscribe/editor.js";
 import { clean, cut } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { subcommand } from "../options.js";

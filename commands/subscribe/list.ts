@@ -46,6 +46,7 @@ async function entryOf(
   const { subscription, feed, networkState, network } = each;
   const health = await networkState.subscriptions.health(subscription.channelId);
   const currentState = network && (await feed.nowOf?.(network, subscription));
+  const isDone = await feed.isDone?.(networkState.state, subscription);
   return present([
     await headline(subscription, feed, network ?? services, labelOf(networkState, shownBy)),
     ...described(subscription, feed, gone),
@@ -53,7 +54,7 @@ async function entryOf(
     networkState.subscriptions.isFixed(subscription) && md`${OPERATORS_OWN}`,
     network && (health.paused || subscription.isPaused)
       ? md`⏸️ **paused**. Resume it with \`/subscribe resume\``
-      : (restWords(each, health) ?? md`▶️ active`),
+      : (restWords(each, health) ?? (isDone ? md`✅ done` : md`▶️ active`)),
     ...(network ? deliveryLines(health) : [md`It continues if the bot's operator adds that network again.`]),
     md``,
   ]);

@@ -83,13 +83,13 @@ export async function subscriptionMenu(
     const subjectName =
       subject === null ? undefined : await feed.subject?.nameOf(subject, network ?? shownBy);
     const channel = channels.get(channelId);
-    const hint = [
-      channel ? `#${channel}` : "a channel that I can't see",
-      networkState.id === shownBy.id ? "" : networkState.name,
-    ];
+    const networkLabel = labelOf(networkState, shownBy);
+    const name = [feed.name, subjectName].filter(Boolean).join(": ");
     return {
-      label: [feed.name, subjectName].filter(Boolean).join(": "),
-      hint: hint.filter(Boolean).join(" · "),
+      label: [name, networkLabel].filter(Boolean).join(" · "),
+      hint: [channel ? `#${channel}` : "a channel that I can't see", networkLabel]
+        .filter(Boolean)
+        .join(" · "),
       to: buttonAddress(openButton, parametersOf(each, shownBy)),
     };
   });
@@ -181,10 +181,11 @@ export function createSubscriptionButtons(
       button: editButton,
       audience: "owner",
       async form(wanted, click, services: Network) {
-        const { subscription, feed, network } = (await find(wanted, click, services)).found;
+        const { subscription, feed, network, networkState } = (await find(wanted, click, services)).found;
         const { subject } = subscription;
         const name = subject === null ? undefined : await feed.subject?.nameOf(subject, network ?? services);
-        const title = ["Edit", feed.name, name].filter(Boolean).join(" · ");
+        const label = labelOf(networkState, services);
+        const title = ["Edit", feed.name, label, name].filter(Boolean).join(" · ");
         const fields = settingFields(subscription, feed);
         if (subject !== null && feed.subject?.group)
           fields.unshift(...subjectField(feed, await typedNames(feed, subject, network ?? services)));

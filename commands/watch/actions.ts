@@ -139,11 +139,11 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
     const foundWatch = await findOwn(services, user.id, feed, id, network);
     if (!foundWatch) return watchList(user.id, services, allWatchables, { note: md`It's already removed.` });
     const { subscription, networkState } = foundWatch;
-    const ofNetwork = services.networks.served.length > 1 ? ` · ${networkState.name}` : "";
-    const title = `${await titleOfWatch(foundWatch, services)}${ofNetwork}`;
+    const title = await titleOfWatch(foundWatch, services);
     if (to === "remove") {
       await networkState.janitor.removeSubscription(subscription);
-      return watchList(user.id, services, allWatchables, { note: md`Removed: ${title}` });
+      const ofNetwork = services.networks.served.length > 1 ? ` · ${networkState.name}` : "";
+      return watchList(user.id, services, allWatchables, { note: md`Removed: ${title}${ofNetwork}` });
     }
     if (to === "pause") await setPaused(networkState, subscription, true);
     else {

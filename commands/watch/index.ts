@@ -2,7 +2,7 @@ import type { SlashCommandSubcommandBuilder } from "@discordjs/builders";
 import type { AutocompleteInteraction, ChatInputCommandInteraction } from "discord.js";
 import type { Subscription } from "../../src/delivery/collections.js";
 import type { FeedDefinition } from "../../src/delivery/feed.js";
-import type { OfferedChoice } from "../../src/discord/autocomplete.js";
+import { matchingChoices, type OfferedChoice } from "../../src/discord/autocomplete.js";
 import {
   type ActingCommand,
   commandEverywhere,
@@ -13,7 +13,7 @@ import type { MessagePayload } from "../../src/discord/message.js";
 import { say } from "../../src/discord/say.js";
 import type { NetworkChoices } from "../../src/networks/choices.js";
 import type { Network } from "../../src/networks/network.js";
-import { drillSubscription, matchingChoices, matchingNames } from "../../src/subscribe/editor.js";
+import { drillSubscription, matchingNames } from "../../src/subscribe/editor.js";
 import { md } from "../../src/text/markdown.js";
 import { countedWords } from "../../src/text/numbers.js";
 import { clean } from "../../src/text/plain.js";

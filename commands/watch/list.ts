@@ -102,8 +102,10 @@ export async function watchList(
   const moreCount = ownWatches.length - listedWatches.length;
   const shownWatches = chosenWatch ? [chosenWatch] : listedWatches;
   const watchLines = await Promise.all(shownWatches.map((each) => linesOf(each, services, shownBy)));
+  const totalCount = `${everything.length} of ${MAX_WATCHES}`;
+  const countWords = only === undefined ? totalCount : `${ownWatches.length} here, ${totalCount} in all`;
   const view: View = {
-    title: chosenWatch ? md`What you watch` : md`What you watch: ${everything.length} of ${MAX_WATCHES}`,
+    title: chosenWatch ? md`What you watch` : md`What you watch: ${countWords}`,
     tone: "neutral",
     body: present([
       ...(note ? [note, md``] : []),

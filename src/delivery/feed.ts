@@ -179,8 +179,14 @@ export interface FeedDefinition {
   /**
    * Returns lines about what a server has set up besides the rows of its subscriptions, for /setup.
    * @param own the server's subscriptions to the feed
+   * @param option words for the option that a command needs for this network. Empty for the network that shows the lines
    */
-  serverLines?(state: State, guildId: string, own: readonly Subscription[]): Promise<readonly Markdown[]>;
+  serverLines?(
+    state: State,
+    guildId: string,
+    own: readonly Subscription[],
+    option: Markdown,
+  ): Promise<readonly Markdown[]>;
   /** Returns lines about subjects that are already open, for a new subscriber. They are not announced. */
   standing(deps: AnswerDeps, subscription: Subscription): Promise<readonly Markdown[]>;
   /**
@@ -192,6 +198,8 @@ export interface FeedDefinition {
    * Returns the current state of a subscription's subject, and its last event. `undefined` without a subject.
    */
   nowOf?(sources: NameSources, subscription: Subscription): Promise<Markdown | undefined>;
+  /** True if a subscription gets no more messages, such as one to a single alert. Without it, no subscription is done. */
+  isDone?(state: State, subscription: Subscription): Promise<boolean>;
 }
 
 /** People and roles that a message notifies. */

@@ -30,6 +30,15 @@ export const allowedChoices = (choices: readonly OfferedChoice[]): OfferedChoice
     .slice(0, LIMITS.choices)
     .map(({ name, value }) => ({ name: cut(name, LIMITS.choiceText), value }));
 
+/** Returns the choices that contain the typed text, each value once (Discord: 25 choices). */
+export function matchingChoices(choices: readonly OfferedChoice[], typedText: string): OfferedChoice[] {
+  const wanted = typedText.toLowerCase();
+  const matches = choices.filter(({ name }) => name.toLowerCase().includes(wanted));
+  const isFirst = ({ value }: OfferedChoice, index: number) =>
+    matches.findIndex((each) => each.value === value) === index;
+  return matches.filter(isFirst).slice(0, LIMITS.choices);
+}
+
 const SIGNS: Readonly<Record<Exclude<Kind, "validator">, (entry: NamedEntry) => string>> = {
   proposal: ({ active }) => (active ? "🗳️" : "▫️"),
   party: () => "👤",

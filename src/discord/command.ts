@@ -76,7 +76,7 @@ export interface ActingCommand<Services> {
   readonly ofAllNetworks?: readonly string[];
   /** Subcommands whose network option also accepts networks that are no longer served. */
   readonly ofPastNetworks?: readonly string[];
-  /** Kinds of things to autocomplete, by option. */
+  /** Kinds of things to autocomplete, by option, or by subcommand and option if it is one of several ("set sv"). */
   readonly suggests?: Readonly<Record<string, readonly Kind[]>>;
   /** Returns autocomplete choices for all other options. */
   complete?(interaction: AutocompleteInteraction, services: Services): Promise<readonly OfferedChoice[]>;

@@ -272,7 +272,12 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
   const complete = async (interaction: AutocompleteInteraction): Promise<string> => {
     const definition = byName.get(interaction.commandName);
     const { name, value: typed } = interaction.options.getFocused(true);
-    const kinds = definition && ("opens" in definition ? definition.suggests : definition.suggests?.[name]);
+    const suggestedKinds = () => {
+      if (!definition || "opens" in definition) return definition?.suggests;
+      const ofSubcommand = `${interaction.options.getSubcommand(false)} ${name}`;
+      return definition.suggests?.[ofSubcommand] ?? definition.suggests?.[name];
+    };
+    const kinds = suggestedKinds();
     const services = await networkOf(interaction);
     const makeChoices = async () => {
       if (!kinds)

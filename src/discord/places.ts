@@ -53,6 +53,10 @@ export async function readPlace(rest: Reader, guildId: string, channelId: string
     };
   } catch (error) {
     if (!(error instanceof DiscordAPIError) || error.status >= 500) throw error;
+    if (hasCode(error, ErrorCode.UnknownChannel))
+      throw new PersonError(
+        "That channel no longer exists. Remove its subscription, or pick another channel.",
+      );
     throw new PersonError(
       `I can't see <#${channelId}>. Grant me **View Channel** there (channel settings → Permissions), and try again.`,
     );

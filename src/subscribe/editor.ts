@@ -5,8 +5,6 @@ import type { AnswerDeps, FeedDefinition } from "../delivery/feed.js";
 import { commitWithin, ownerOf } from "../delivery/limits.js";
 import type { SubscriptionKey } from "../delivery/subscriptions.js";
 import { folded } from "../directory/directory.js";
-import type { OfferedChoice } from "../discord/autocomplete.js";
-import { LIMITS } from "../discord/limits.js";
 import type { Links } from "../discord/links.js";
 import {
   allNetworks,
@@ -185,15 +183,6 @@ export async function drillSubscription(
   await requestDrill(network.state, network.renderer, subscription, person.id, (mark) =>
     feed.sample(deps, subscription, mark),
   );
-}
-
-/** Returns the choices that contain the typed text, each value once (Discord: 25 choices). */
-export function matchingChoices(choices: readonly OfferedChoice[], typedText: string): OfferedChoice[] {
-  const wanted = typedText.toLowerCase();
-  const matches = choices.filter(({ name }) => name.toLowerCase().includes(wanted));
-  const isFirst = ({ value }: OfferedChoice, index: number) =>
-    matches.findIndex((each) => each.value === value) === index;
-  return matches.filter(isFirst).slice(0, LIMITS.choices);
 }
 
 /** Minimum number of characters of a part of a name. */

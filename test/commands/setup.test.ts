@@ -87,7 +87,10 @@ describe("/setup", () => {
   it("sends a test to all, and says which could not be tested", async () => {
     const spare = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "spare" });
     await add(await setUp(), "Newcomers", { channel: spare.id });
+    const card = await driver().choose(olga(), await setUp(), "newcomers");
     world().channels.delete(spare.id);
+    const refused = await driver().click(olga(), card, "Test");
+    expect(refused.content).toContain("That channel no longer exists. Remove its subscription");
     const tested = await driver().click(olga(), await setUp(), "Test all");
     expect(textOf(tested)).toMatch(/🧪 3 test announcements on the way.*⚠️ Can't test <#\d+> · newcomers/);
     await world().until(() => world().read(ops).length >= 2, "the tests");

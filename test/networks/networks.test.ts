@@ -253,6 +253,15 @@ describe("a bot with two networks", () => {
       .components(either)[0]
       ?.options?.map(({ description }) => description);
     expect(hints?.filter((hint) => hint?.endsWith("· TestNet"))).toHaveLength(1);
+    const labels = harness.discord.driver.components(either)[0]?.options?.map(({ label }) => label) ?? [];
+    expect(new Set(labels).size).toBe(labels.length);
+    const [voter] = second.ledger.superValidators;
+    const mapped = { sv: voter?.name ?? "", who: harness.discord.people.ben.id, network: "test" };
+    await asked(owner(channel), "/voters set", mapped);
+    expect(textOf(await asked(owner(channel), "/setup"))).toMatch(
+      /TestNet: Representatives .*voters list:\d+> with `network: TestNet` shows/,
+    );
+    await asked(owner(channel), "/voters remove", { sv: mapped.sv, network: "test" });
     await asked(owner(channel), "/subscribe remove", { network: "main" });
     const left = textOf(await asked(owner(channel), "/subscribe list"));
     expect(left).toContain("governance · TestNet");
@@ -265,6 +274,8 @@ describe("a bot with two networks", () => {
       await asked(person, "/watch validator", { validator: validator?.party.id ?? "", network });
     const watches = await asked(person, "/watch list");
     expect(textOf(watches)).toContain("2 of 20");
+    const ofTest = textOf(await asked(person, "/watch list", { network: "test" }));
+    expect(ofTest).toContain("1 here, 2 of 20 in all");
     expect(textOf(watches).match(/· TestNet\*\*/g)).toHaveLength(1);
     const options = driver()
       .components(watches)

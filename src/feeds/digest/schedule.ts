@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { DateTime, IANAZone } from "luxon";
 import * as z from "zod";
 import type { Subscription } from "../../delivery/collections.js";
-import { type FeedOption, optionOf } from "../../delivery/feed.js";
+import { type FeedOption, oneOf, optionOf } from "../../delivery/feed.js";
 import { perObject } from "../../util/per-object.js";
 
 const EVERY = { day: "every day", week: "every week" } as const;
@@ -11,15 +11,7 @@ const WEEKDAYS: Readonly<Record<string, string>> = Object.fromEntries(
   DAYS.map((day) => [day, day.replace(/^./, (letter) => letter.toUpperCase())]),
 );
 
-const every: FeedOption<keyof typeof EVERY> = {
-  description: "How often (default: every week)",
-  maxLength: 10,
-  choices: EVERY,
-  byDefault: "week",
-  schema: z.enum(["day", "week"]),
-  parse: (text) => (["day", "week"] as const).find((each) => each === text),
-  problem: "Pick day or week.",
-};
+const every = oneOf("How often (default: every week)", EVERY, "week");
 
 const onOption: FeedOption<(typeof DAYS)[number]> = {
   description: "Day of the week (default: Monday)",
@@ -70,7 +62,8 @@ const AREAS = ["Europe", "America", "Asia", "Africa", "Australia", "Pacific", "A
  * `undefined` if it is unknown, or if several areas have a city of this name.
  */
 export function parseZone(text: string): string | undefined {
-  const typed = text.trim().replace(/\s+/g, "_");
+  // The names are ASCII: "Sao_Paulo".
+  const typed = text.trim().normalize("NFD").replace(/\p{M}/gu, "").replace(/\s+/g, "_");
   if (isZone(typed)) return typed;
   if (/^(utc|gmt|z)$/i.test(typed)) return "UTC";
   const [, sign, hours] = /^(?:utc|gmt)_?([+-])_?(\d{1,2})(?::?00)?$/i.exec(typed) ?? [];
@@ -98,7 +91,7 @@ const zone: FeedOption<string> = {
   parse: parseZone,
   format: zoneName,
   problem:
-    "Can't find that time zone. Type a city, a zone or an offset, such as `New York`, `Europe/Berlin` or `UTC+2`.",
+    "Can't find that time zone. Type a city, a zone or an offset of whole hours, such as `New York`, `Europe/Berlin` or `UTC+2`.",
 };
 
 /** Options for the time at which a digest is sent. */
@@ -145,21 +138,6 @@ export interface Slot {
   readonly at: number;
 }
 
-/**
- * Returns the last time that a digest was due. A time of day that is skipped when clocks go forward moves to
- * an hour later. One that occurs twice when they go back counts at its first occurrence.
- */
-export function slotBefore({ every: often, weekday, hour, minute, zone: name }: Schedule, now: number): Slot {
-  const localTime = DateTime.fromMillis(now, { zone: name });
-  for (let daysAgo = 0; daysAgo <= MAX_DAYS; daysAgo += 1) {
-    const day = localTime.startOf("day").minus({ days: daysAgo });
-    if (often === "week" && day.weekday !== weekday) continue;
-    const dueTime = firstOf(day.set({ hour, minute }));
-    if (dueTime <= now) return { date: day.toISODate() ?? "", at: dueTime };
-  }
-  throw new RangeError(`A digest is never due at ${hour}:${minute} in the zone ${name}`);
-}
-
 /** Maximum distance in days from now to the last or next time of a weekly digest. */
 const MAX_DAYS = 8;
 
@@ -168,21 +146,36 @@ function firstOf(time: DateTime): number {
   return Math.min(...time.getPossibleOffsets().map((each) => each.toMillis()));
 }
 
-/** Returns the next time that a digest is due after a moment, epoch ms. */
-export function slotAfter(
+/**
+ * Returns the nearest due time of a digest that is wanted, day by day. A time of day that is skipped when clocks go forward moves to
+ * an hour later. One that occurs twice when they go back counts at its first occurrence.
+ * @param step 1 to look ahead of a moment, -1 to look back
+ * @throws {RangeError} if there is none, as in an unknown time zone
+ */
+function nearestSlot(
   { every: often, weekday, hour, minute, zone: name }: Schedule,
-  now: number,
-): number {
-  const today = DateTime.fromMillis(now, { zone: name }).startOf("day");
+  from: number,
+  step: 1 | -1,
+  isWanted: (at: number) => boolean,
+): Slot {
+  const today = DateTime.fromMillis(from, { zone: name }).startOf("day");
   // If clocks go forward at midnight (America/Nuuk), yesterday's time may be skipped and fall on today.
-  for (let daysAhead = -1; daysAhead <= MAX_DAYS; daysAhead += 1) {
-    const day = today.plus({ days: daysAhead });
+  for (let days = -1; days <= MAX_DAYS; days += 1) {
+    const day = today.plus({ days: step * days });
     if (often === "week" && day.weekday !== weekday) continue;
-    const dueTime = firstOf(day.set({ hour, minute }));
-    if (dueTime > now) return dueTime;
+    const at = firstOf(day.set({ hour, minute }));
+    if (isWanted(at)) return { date: day.toISODate() ?? "", at };
   }
   throw new RangeError(`A digest is never due at ${hour}:${minute} in the zone ${name}`);
 }
+
+/** Returns the last time that a digest was due. @throws {RangeError} */
+export const slotBefore = (schedule: Schedule, now: number): Slot =>
+  nearestSlot(schedule, now, -1, (at) => at <= now);
+
+/** Returns the next time that a digest is due after a moment, epoch ms. @throws {RangeError} */
+export const slotAfter = (schedule: Schedule, now: number): number =>
+  nearestSlot(schedule, now, 1, (at) => at > now).at;
 
 /**
  * Creates a `slotBefore` that caches its result until the schedule's next time, because it is called every minute for thousands

@@ -209,7 +209,7 @@ export const definition: FeedDefinition = {
     return phaseWords === undefined && next ? md`open, ${dateWords(next)}` : md`${phaseWords ?? "open"}`;
   },
 
-  async serverLines(state, guildId, own) {
+  async serverLines(state, guildId, own, option) {
     const { size: count } = await representativesIn(state, guildId);
     const lines: Markdown[] = [];
     const channels = own.filter((each) => hasTopic(each, definition, "calendar"));
@@ -232,8 +232,8 @@ export const definition: FeedDefinition = {
     if (count > 0)
       lines.push(
         isPinging
-          ? md`${who} get reminders. \`/voters list\` shows who they are.`
-          : md`${who} are set, but no channel pings them. \`/voters list\` shows what's missing.`,
+          ? md`${who} get reminders. \`/voters list\`${option} shows who they are.`
+          : md`${who} are set, but no channel pings them. \`/voters list\`${option} shows what's missing.`,
       );
     return lines;
   },

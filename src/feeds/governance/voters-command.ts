@@ -3,6 +3,7 @@ import type { ChatInputCommandInteraction } from "discord.js";
 import { hasTopic } from "../../delivery/feed.js";
 import { commitWithin, ownerOf } from "../../delivery/limits.js";
 import type { FeedServices } from "../../delivery/module.js";
+import { matchingChoices } from "../../discord/autocomplete.js";
 import { type ActingCommand, commandForManagers, OTHER_VERSION } from "../../discord/command.js";
 import type { MessagePayload } from "../../discord/message.js";
 import { readThing } from "../../discord/named-things.js";
@@ -230,7 +231,16 @@ const actions = new Map(Object.entries({ set: setRepresentative, list: listRepre
 export const votersCommand: ActingCommand<FeedServices> = {
   definition: definition.toJSON(),
   group: "Governance",
-  suggests: { [SV]: ["voter"] },
+  suggests: { [`set ${SV}`]: ["voter"] },
+  // Former super validators may have representatives, too.
+  async complete(interaction, { state }) {
+    const { guildId, options } = interaction;
+    const mapped = guildId === null ? [] : [...(await representativesIn(state, guildId)).values()];
+    return matchingChoices(
+      mapped.map(({ name }) => ({ name, value: name })).toSorted((a, b) => a.name.localeCompare(b.name)),
+      options.getFocused(),
+    );
+  },
   async run(interaction, services) {
     const action = actions.get(interaction.options.getSubcommand());
     if (!action) throw new PersonError(OTHER_VERSION);

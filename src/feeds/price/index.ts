@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Subscription, subscriptionId } from "../../delivery/collections.js";
+import type { Subscription } from "../../delivery/collections.js";
 import type { Feed, FeedDefinition, SubjectChoice } from "../../delivery/feed.js";
 import type { FeedModule, PollSteps, Subscribers } from "../../delivery/module.js";
 import { SNOOZES, snoozes } from "../../delivery/snoozes.js";
@@ -10,7 +10,7 @@ import { readSamples } from "../../ledger/price-history.js";
 import { medianPrice, type PriceSample, percentChange, plausible } from "../../ledger/prices.js";
 import { address, buttonAddress } from "../../screens/addresses.js";
 import { pricePicture, usdNumber, usdText } from "../../screens/price.js";
-import { headlineOf, type View } from "../../screens/view.js";
+import { headlineOf, type Menu, type View } from "../../screens/view.js";
 import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
 import { timestampSchema } from "../../storage/timestamp.js";
@@ -19,6 +19,7 @@ import { grouped } from "../../text/numbers.js";
 import { ageOf } from "../../util/clock.js";
 import { inPieces } from "../../util/event-loop.js";
 import { present } from "../../util/present.js";
+import { isDone, lastAlertOf, watchId } from "./alerts.js";
 import { PRICE_FEED, priceWatches } from "./collections.js";
 import {
   backWords,
@@ -50,6 +51,8 @@ const priceEventSchema = z.object({
    * versions.
    */
   since: timestampSchema.optional(),
+  /** True if the subscription gets no more alerts. */
+  isLast: z.boolean().optional(),
 });
 type PriceEvent = z.infer<typeof priceEventSchema>;
 
@@ -80,30 +83,26 @@ function newsOf({ subject: of, from, to }: PriceEvent): Markdown {
 }
 
 function viewOf(event: PriceEvent, mark: string): View {
-  const { subject: of, from, to, at, since } = event;
+  const { subject: of, from, to, at, since, isLast } = event;
+  const snoozeMenu: Menu = {
+    placeholder: "Snooze…",
+    choices: snoozes.map((span) => ({
+      label: SNOOZES[span].words,
+      emoji: "💤",
+      to: buttonAddress(snoozePriceButton, { id: of, for: span }),
+    })),
+  };
   return {
     tone: Number(to) < Number(from) ? "bad" : "good",
     notification: newsOf(event),
     body: [
       md`From ${usdText(from)}${since === undefined ? md`` : md` on ${timestamp(since, "f")}`} to **${usdText(to)}** on ${timestamp(at, "f")}.`,
     ],
-    menus: [
-      {
-        placeholder: "Snooze…",
-        choices: snoozes.map((span) => ({
-          label: SNOOZES[span].words,
-          emoji: "💤",
-          to: buttonAddress(snoozePriceButton, { id: of, for: span }),
-        })),
-      },
-    ],
+    menus: isLast ? [] : [snoozeMenu],
     links: [{ label: "Price", emoji: "📈", to: address("price", {}), mark }],
     readings: [],
   };
 }
-
-const watchId = ({ channelId, subject: of }: Subscription): string =>
-  subscriptionId(channelId, PRICE_FEED, of);
 
 /** States the current price, or why there is none. */
 function priceLine(answer: Answer<"price"> | undefined, now: number): Markdown {
@@ -116,6 +115,12 @@ function priceLine(answer: Answer<"price"> | undefined, now: number): Markdown {
     ? md`The explorer's last price is **${usdText(price)}**, from ${timestampWithAge(updateTimestamp)}. That's too old for alerts.`
     : md`Now: **${usdText(price)}**`;
 }
+
+/** Shown for a subscription to one alert that has had it. */
+const doneLine = ({ userId }: Subscription): Markdown =>
+  userId === null
+    ? md`This one-time alert has been sent. To get another, use \`/subscribe price\` with the same condition again.`
+    : md`This one-time alert has been sent. To get another, use \`/watch price\` with the same condition again.`;
 
 /** States how often an alert repeats. @param isHolding true if an earlier line says what must happen before the next alert */
 function repeatLine(condition: Condition, isHolding: boolean): Markdown {
@@ -176,6 +181,7 @@ const definition: FeedDefinition = {
     const price = answer?.price ?? null;
     const condition = conditionOf(subscription);
     const { when } = condition;
+    if (await isDone(state, subscription)) return [priceLine(answer, now), doneLine(subscription)];
     const isHolding = price !== null && isPastLimit(condition, Number(price));
     const wholeAt = wholeFrom(condition, await readSamples(state), now);
     return present([
@@ -188,9 +194,11 @@ const definition: FeedDefinition = {
     ]);
   },
 
+  isDone,
+
   async nowOf({ state }, subscription) {
     const { repeat } = conditionOf(subscription);
-    const lastAlert = (await state.open(priceWatches).get(watchId(subscription)))?.told;
+    const lastAlert = await lastAlertOf(state, subscription);
     if (!lastAlert) return md`no alert yet`;
     return repeat === "once"
       ? md`alerted ${timestamp(lastAlert.at)} at ${usdText(lastAlert.price)}; done`
@@ -253,6 +261,7 @@ export function createPoll(explorer: Explorer, state: State, now: () => number) 
             to: price,
             at: now(),
             since: judgement.since,
+            ...(conditionOf(subscription).repeat === "once" ? { isLast: true } : {}),
           });
       }
       if (events.length + writes.length > 0) yield { events, writes };

@@ -7,6 +7,7 @@ import { withParent } from "../../discord/places.js";
 import { defineButton, idParameter } from "../../screens/addresses.js";
 import { md, timestamp } from "../../text/markdown.js";
 import { PersonError } from "../../util/person-error.js";
+import { isDone } from "./alerts.js";
 import { PRICE_FEED } from "./collections.js";
 import { conditionWords } from "./conditions.js";
 
@@ -19,7 +20,7 @@ const gone = () => new PersonError("This price alert no longer exists, so there'
 export const snoozePrice = handlerOf({
   button: snoozePriceButton,
   audience: "person",
-  async handle({ id, for: span }, click, { rest, subscriptions, renderer }: FeedServices) {
+  async handle({ id, for: span }, click, { rest, state, subscriptions, renderer }: FeedServices) {
     const places = await withParent(rest, click.channelId);
     const foundSubscriptions = await Promise.all(
       places.map((channelId) => subscriptions.get({ channelId, feed: PRICE_FEED, subject: id })),
@@ -32,6 +33,8 @@ export const snoozePrice = handlerOf({
       throw new PersonError(
         "Only people with the pinged role, or who can manage the server, can snooze this.",
       );
+    if (await isDone(state, subscription))
+      throw new PersonError("This alert was for one time, so there's nothing to snooze.");
     const snoozedUntil = Date.now() + SNOOZES[span].ms;
     if (!(await subscriptions.change(subscription, (each) => ({ ...each, snoozedUntil })))) throw gone();
     const line = md`${conditionWords(id)}: no more alerts until ${timestamp(snoozedUntil, "f")}.`;

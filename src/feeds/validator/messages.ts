@@ -102,11 +102,14 @@ function responseLines({ response, now }: Known, isOver = false): Markdown[] {
   ]);
 }
 
-/** Returns further lines about a validator: its reporting interval, its version and its contact links. */
-function factLines({ activity, interval, contact }: Known): Markdown[] {
+/**
+ * Returns further lines about a validator: its reporting interval, its version and its contact links.
+ * @param isGone true if the explorer no longer lists it. What it called it before is out of date
+ */
+function factLines({ activity, interval, contact }: Known, isGone = false): Markdown[] {
   const contactLines = contact ? [contact] : [];
   if (!activity) return contactLines;
-  const says = activity.active === null ? undefined : activityWords(activity.active);
+  const says = activity.active === null || isGone ? undefined : activityWords(activity.active);
   return [
     join(
       [
@@ -157,13 +160,14 @@ export function silenceView(alert: ShownSilence, known: Known, mark: string): Vi
             " ",
           )
         : md`Last report ${timestampWithAge(since)}`,
-      ...factLines(known),
+      ...factLines(known, alert.isGone),
       ...responseLines(known, endedAt !== undefined),
     ],
     menus: endedAt === undefined ? [snoozeMenu(validator, since, isSnoozed(known.response, known.now))] : [],
     links: present([
       endedAt === undefined && acknowledgeLink(known, validator, since),
-      details(validator, mark),
+      // The explorer has no details of a validator that it no longer lists.
+      alert.isGone ? listLink(mark) : details(validator, mark),
     ]),
     explorerPage: { kind: "validator", id: validator },
     readings: [],
@@ -366,9 +370,12 @@ export function newsView(
         md`It's part of the group alert of ${timestampWithAge(event.since)}.`,
       ]);
     case "gone":
-      return news(md`⚪ No longer listed: ${name}`, "neutral", [
-        md`The explorer said so twice, half an hour apart. You'll get no alerts about it until it's listed again.`,
-      ]);
+      return {
+        ...news(md`⚪ No longer listed: ${name}`, "neutral", [
+          md`The explorer said so twice, half an hour apart. You'll get no alerts about it until it's listed again.`,
+        ]),
+        links: [listLink(mark)],
+      };
     case "listed":
       return news(md`🟢 Listed again: ${name}`, "good", [
         md`The explorer hadn't listed it for a while. You'll get alerts about it again.`,

@@ -193,6 +193,8 @@ describe("typed schedule options", () => {
     ["CET", undefined],
     ["Berlin", "Europe/Berlin"],
     ["new york", "America/New_York"],
+    ["São Paulo", "America/Sao_Paulo"],
+    ["Zürich", "Europe/Zurich"],
     ["America/New York", "America/New_York"],
     ["Buenos Aires", "America/Buenos_Aires"],
     ["utc", "UTC"],

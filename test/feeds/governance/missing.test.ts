@@ -463,6 +463,10 @@ describe("missing votes", () => {
     const [first, second] = ledger().superValidators;
     expect(textOf(await ask("/watch forget", {}, ana))).toContain("1 watch removed");
     expect(textOf(await ask("/voters list"))).not.toContain(`<@${ana.id}>`);
+    const { driver, people, channels } = harness.discord;
+    const place = { user: people.owner, channel: channels.general };
+    const mapped = await driver.complete(place, "/voters remove", "sv", { sv: "" });
+    expect(mapped).toEqual([{ name: second?.name, value: second?.name }]);
     expect(textOf(await ask("/voters remove", { sv: second?.name ?? "" }))).toContain(
       "Representative removed",
     );

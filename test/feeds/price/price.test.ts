@@ -110,6 +110,38 @@ describe("a channel with price alerts", () => {
     expect(world().refusals).toEqual([]);
   });
 
+  it("says after its only alert that it is done, offers no snooze, and can be subscribed again", async () => {
+    const { ledger } = harness.explorer;
+    const { driver, people, guild } = harness.discord;
+    const single = world().addChannel({ type: 0, guild_id: guild.id, name: "single-market" });
+    const alerts = () => world().read(single);
+    const condition = { when: "above", value: "0.16", repeat: "once", channel: single.id };
+    ledger.setPrice(0.15);
+    expect(textOf(await ask("/subscribe price", condition))).toContain("You'll be told once.");
+    await polls(2);
+    ledger.setPrice(0.17);
+    const [alert] = await world().until(() => alerts().length === 1 && alerts(), "the alert");
+    if (!alert) throw new Error("There is no alert");
+    const snoozeMenuOf = (message: Message | undefined) =>
+      message && driver.components(message).find(({ placeholder }) => placeholder === "Snooze…");
+    expect(snoozeMenuOf(alert)).toBeUndefined();
+    const edited = textOf(await ask("/subscribe edit", { channel: single.id, feed: "price", role }));
+    expect(edited).toContain("This one-time alert has been sent");
+    expect(edited).not.toContain("You'll be told");
+    expect(textOf(await ask("/subscribe list", {}))).toMatch(/alerted .*; done.*✅ done/);
+    expect(textOf(await ask("/setup", {}))).toContain("✅ done");
+    // One-time alerts of earlier versions have the menu.
+    const menu = snoozeMenuOf(told()[0]);
+    const place = { user: people.owner, channel: single };
+    const pressed = driver.pick(place, alert, menu?.custom_id ?? "", menu?.options?.[0]?.value ?? "");
+    expect((await driver.answered(pressed)).content).toContain("nothing to snooze");
+    ledger.setPrice(0.15);
+    expect(textOf(await ask("/subscribe price", condition))).toContain("You'll be told once.");
+    await polls(2);
+    ledger.setPrice(0.17);
+    await world().until(() => alerts().length === 2, "the next alert");
+  });
+
   it("says which price rearms an alert, and shows no time for a price from the future", async () => {
     const { ledger } = harness.explorer;
     ledger.setPrice(0.16);

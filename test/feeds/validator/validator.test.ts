@@ -346,6 +346,9 @@ describe("a validator that a channel watches", () => {
     pass(40 * MINUTE);
     const gone = await until(/No longer listed/);
     expect(textOf(gone)).toContain("no alerts about it until it's listed again");
+    const labels = harness.discord.driver.components(gone).map(({ label }) => label);
+    expect(labels).toContain("All validators");
+    expect(labels).not.toContain("Details");
     expect(await listed()).toContain("no longer listed since");
     validators.push(watched);
     report();

@@ -1,0 +1,21 @@
+import { type Subscription, subscriptionId } from "../../delivery/collections.js";
+import type { State } from "../../storage/state.js";
+import { PRICE_FEED, type PriceWatch, priceWatches } from "./collections.js";
+import { conditionOf } from "./conditions.js";
+
+/** Returns the id of a subscription's state. */
+export const watchId = ({ channelId, subject }: Subscription): string =>
+  subscriptionId(channelId, PRICE_FEED, subject);
+
+/** Returns a subscription's last alert. `undefined` if there was none since it was saved. @throws {StateError} */
+export async function lastAlertOf(
+  state: Pick<State, "open">,
+  subscription: Subscription,
+): Promise<PriceWatch["told"]> {
+  const memory = await state.open(priceWatches).get(watchId(subscription));
+  return memory?.savedAt === subscription.savedAt ? memory?.told : undefined;
+}
+
+/** True if a subscription to one alert has had it, and gets no more. @throws {StateError} */
+export const isDone = async (state: Pick<State, "open">, subscription: Subscription): Promise<boolean> =>
+  conditionOf(subscription).repeat === "once" && (await lastAlertOf(state, subscription)) !== undefined;
