@@ -46,6 +46,11 @@ export interface Names {
   /** Returns the name for a party or voter. An id is replaced by the party's name, or shortened if the name is unknown. */
   called(idOrName: string): string;
   /**
+   * Like `called`. If another party has the same name, a fingerprint of the id is appended, as in "Acme (1220ab…cdef)".
+   * @param most maximum length in UTF-16 units. The name is cut, not the fingerprint
+   */
+  distinct(id: string, most?: number): string;
+  /**
    * Returns a descriptive name of a vote request, such as "Feature Delta Labs". Its title is often the action's constructor,
    * which states only the kind of action. If other requests have the same name, its requester or its date is appended.
    */
@@ -132,14 +137,7 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
       summaries.set(identity, summary);
   });
 
-  /** Returns a party's name. If another party has the same name, a fingerprint of the id is appended. */
-  const calledBy = (id: string): string => {
-    const name = directory.nameOf(id);
-    if (name === null) return hintOf(id);
-    const namesakes = (["validator", "party"] as const).flatMap((kind) => directory.namesakes(kind, name));
-    const hasTwin = namesakes.some((entry) => entry.id !== id);
-    return hasTwin ? `${name} (${fingerprint(id)})` : name;
-  };
+  const calledBy = (id: string): string => (directory.nameOf(id) === null ? hintOf(id) : names.distinct(id));
 
   const about = ({ id }: NamedEntry) => {
     const summary = summaries.get(id);
@@ -185,6 +183,13 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
   const names: Names = {
     party: directory.nameOf,
     load,
+
+    distinct(id, most = Number.POSITIVE_INFINITY) {
+      const name = names.called(id);
+      const namesakes = (["validator", "party"] as const).flatMap((kind) => directory.namesakes(kind, name));
+      const mark = namesakes.some((entry) => entry.id !== id) ? ` (${fingerprint(id)})` : "";
+      return cut(name, most - mark.length) + mark;
+    },
 
     called: (name) => directory.nameOf(name) ?? (isWholeId(name) ? shortId(name) : name),
 

@@ -82,6 +82,24 @@ it("adds the id if two parties have the same name", async () => {
   expect(names.voteRequest({ identity: "c1", title: null })).toBe("Feature Delta Labs (1220ab…abab)");
 });
 
+it("tells parties with the same name apart, within the given length", async () => {
+  const { names } = await known([
+    [DELTA, "Delta Labs"],
+    [TWIN, "Delta Labs"],
+    [`lone::1220${"ef".repeat(32)}`, "A lone party"],
+  ]);
+  const fingerprints = [DELTA, TWIN].map((id) => ` (${id.slice(id.indexOf("1220"))}`.slice(0, 8));
+  const called = [DELTA, TWIN].map((id) => names.distinct(id));
+  for (const [at, name] of called.entries()) expect(name).toContain(`Delta Labs${fingerprints[at]}`);
+  expect(names.called(DELTA)).toBe("Delta Labs");
+  expect(names.distinct(`lone::1220${"ef".repeat(32)}`)).toBe("A lone party");
+  for (const id of [DELTA, TWIN]) {
+    const short = names.distinct(id, 20);
+    expect(short.length).toBeLessThanOrEqual(20);
+    expect(short.slice(-5)).toBe(names.distinct(id).slice(-5));
+  }
+});
+
 it("keeps entries that are added while a list is read", async () => {
   let now = 1_000;
   const directory = createDirectory(() => now);

@@ -42,7 +42,7 @@ async function readinessFor(
   return readinessLines(
     reportReadiness(directory.versions(intervals), subscription && neededVersion(subscription)),
     [...partiesIn(followed, directory)].map((party) => ({
-      name: names.called(party),
+      name: names.distinct(party),
       version: directory.entry("validator", party)?.version ?? null,
     })),
   );

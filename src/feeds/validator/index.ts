@@ -95,7 +95,10 @@ const subject: SubjectChoice = {
     const named = directory.entry("group", id)?.name;
     if (named) return named;
     const parties = idsIn(id);
-    return namesAndMore(parties.slice(0, MAX_GROUP_NAMES).map(names.called), parties.length);
+    return namesAndMore(
+      parties.slice(0, MAX_GROUP_NAMES).map((party) => names.distinct(party)),
+      parties.length,
+    );
   },
 };
 
@@ -208,7 +211,7 @@ const definition: FeedDefinition = {
     };
     return silenceView(
       alert,
-      { called: names.called, activity: undefined, interval: undefined, response: undefined, now },
+      { called: names.distinct, activity: undefined, interval: undefined, response: undefined, now },
       mark,
     );
   },
@@ -273,7 +276,7 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
     renderer.message((await alertView(deps, subject, channelId, mark)) ?? closedView);
   const titleOf = async (subject: string, channelId: string): Promise<string> => {
     const alert = await state.open(alerts).get(alertId(channelId, subject));
-    if (alert?.kind === "silent") return `Silent: ${names.called(alert.validator)}`;
+    if (alert?.kind === "silent") return `Silent: ${names.distinct(alert.validator)}`;
     return alert?.kind === "many" ? `${alert.silent} validators went silent` : "Alerts are on hold";
   };
   const stateOf = async (subject: string, channelId: string) => {

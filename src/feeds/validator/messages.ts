@@ -32,8 +32,8 @@ type ShownHold = Extract<Alert, { kind: "hold" }>;
 
 /** Data for messages about a validator. */
 export interface Known {
-  /** Returns a party's name. */
-  readonly called: (party: string) => string;
+  /** Returns a party's name, at most so many UTF-16 units long. Those with the same name are told apart. */
+  readonly called: (party: string, most: number) => string;
   readonly activity: Activity | undefined;
   /** The validator's reporting interval. `undefined` if the message is about several. */
   readonly interval: Interval | undefined;
@@ -144,7 +144,7 @@ function silenceNews(
 /** Returns the current content of a silence's message. */
 export function silenceView(alert: ShownSilence, known: Known, mark: string): View {
   const { validator, since, endedAt } = alert;
-  const name = cut(known.called(validator), 100);
+  const name = known.called(validator, 100);
   const isBack = endedAt !== undefined && !alert.isGone;
   const openTone = alert.isGone ? "neutral" : "bad";
   return {
@@ -189,7 +189,7 @@ function overNews(back: number, gone: number): Markdown {
 export function manyView(alert: ManySilent, known: Known, mark: string): View {
   const { since, silent, total, members, endedAt, toldAt } = alert;
   const { called } = known;
-  const nameOf = (party: string) => cut(called(party), 60);
+  const nameOf = (party: string) => called(party, 60);
   const names = members.slice(0, MAX_NAMED).map(({ validator }) => nameOf(validator));
   const moreCount = members.length - names.length;
   const ownNames = namesAndMore(names, members.length);
@@ -310,7 +310,7 @@ export function holdView(hold: ShownHold, mark: string, now: number): View {
 
 /** Names some members, and says how many others there are. */
 function namesOf(members: readonly string[], most: number, { called }: Known): string {
-  const names = members.slice(0, most).map((party) => cut(called(party), 60));
+  const names = members.slice(0, most).map((party) => called(party, 60));
   return namesAndMore(names, members.length);
 }
 
@@ -326,7 +326,7 @@ export function newsView(
   mark: string,
 ): View {
   const members = "members" in event ? event.members : undefined;
-  const name = cut(known.called(event.validator), 100);
+  const name = known.called(event.validator, 100);
   const news = (notification: Markdown, tone: View["tone"], body: readonly Markdown[]): View => ({
     notification,
     tone,

@@ -15,7 +15,7 @@ const CONTACT_MS = 1_000;
 
 interface AlertDeps {
   readonly state: State;
-  readonly names: Pick<Names, "called">;
+  readonly names: Pick<Names, "distinct">;
   /** For a validator's contact links. Answers of any age are good enough. */
   readonly explorer: Explorer;
   readonly now: () => number;
@@ -51,7 +51,7 @@ async function contactOf(explorer: Explorer, validator: string): Promise<Markdow
  * @param isOpen true if the validator is silent. Only then are its contact links read
  */
 export const knownOf = async (
-  { state, names: { called }, explorer, now }: AlertDeps,
+  { state, names, explorer, now }: AlertDeps,
   channelId: string,
   subject: string,
   validator: string | undefined,
@@ -59,7 +59,7 @@ export const knownOf = async (
 ): Promise<Known> => {
   const activity = validator === undefined ? undefined : await state.open(activities).get(validator);
   return {
-    called,
+    called: names.distinct,
     activity,
     interval: activity && intervalFor(activity, await readNetworkRhythm(state)),
     response: await state.open(responses).get(alertId(channelId, subject)),
