@@ -17,10 +17,10 @@ import {
   timestamp,
   timestampWithAge,
 } from "../text/markdown.js";
-import { fixed } from "../text/numbers.js";
 import { present } from "../util/present.js";
 import { address, type ParametersOf } from "./addresses.js";
 import { agedList, brief, partyLines, partyMenu, row, rowMenu } from "./parts.js";
+import { usdText } from "./price.js";
 import type { Detour, Screen, View } from "./view.js";
 import { currentPrice, usdOf } from "./worth.js";
 
@@ -143,7 +143,7 @@ export const transfer: Screen<"transfer"> = async (parameters, { explorer }): Pr
       { name: "Fee", value: coins(shownTransfer.fee), inline: true },
       shownTransfer.amuletPrice !== null && {
         name: "Price then",
-        value: md`${fixed(shownTransfer.amuletPrice, 4)} USD`,
+        value: md`${usdText(shownTransfer.amuletPrice)}`,
         inline: true,
       },
       { name: "Event id", value: codeBlock(id) },
