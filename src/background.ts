@@ -1,7 +1,5 @@
-import type { REST } from "discord.js";
-import type { Charts } from "./charts/charts.js";
 import type { PollSettings } from "./config.js";
-import type { DeliveryContext, OnDelivered } from "./delivery/context.js";
+import type { DeliveryContext } from "./delivery/context.js";
 import { createDepartures } from "./delivery/departures.js";
 import { createFarewells } from "./delivery/farewells.js";
 import { createJanitor } from "./delivery/janitor.js";
@@ -16,13 +14,8 @@ import { createOutbox } from "./delivery/outbox.js";
 import { createRunner } from "./delivery/runner.js";
 import { createSubscriptions, type FixedSubscription } from "./delivery/subscriptions.js";
 import { createUpkeep } from "./delivery/upkeep.js";
-import type { Directory } from "./directory/directory.js";
 import { createDirectoryFiller, DIRECTORY_MS } from "./directory/fill.js";
-import type { Names } from "./directory/names.js";
-import type { Renderer } from "./discord/message.js";
-import type { Pacer } from "./discord/pacer.js";
 import { ExplorerError } from "./explorer/errors.js";
-import type { ExplorerService } from "./explorer/service.js";
 import { samplePrice } from "./ledger/price-history.js";
 import { SAMPLE_MS } from "./ledger/prices.js";
 import { createRoundsReader } from "./ledger/rounds.js";
@@ -37,30 +30,18 @@ import { unlessAborted, withTimeout } from "./util/timeouts.js";
 import { DAY, HOUR, SECOND } from "./util/units.js";
 
 /** Everything that the background work of a network needs. */
-export interface BackgroundDeps {
+export interface BackgroundDeps
+  extends Omit<FeedDeps, "self" | "state" | "lease" | "subscriptions" | "now">,
+    Pick<DeliveryContext, "discordTime" | "onDelivered"> {
   readonly feeds: readonly FeedModule[];
-  /** State of this network. */
   readonly state: State;
-  readonly explorer: ExplorerService;
-  readonly directory: Directory;
   /** Loads the stored names into the directory. */
   readonly loadDirectory: () => Promise<void>;
-  readonly names: Names;
-  /** A separate Discord client, so that a thousand announcements do not delay an answer to a person. */
-  readonly rest: REST;
-  /** Limits the rate of the requests of all networks together. */
-  readonly pacer: Pacer;
-  /** Returns Discord's time, epoch ms. */
-  readonly discordTime: () => number;
   /** Returns the subscriptions from the environment. They are complete only after the state has been read. */
   readonly environment: () => readonly FixedSubscription[];
-  readonly renderer: Renderer;
-  readonly charts: Charts;
   readonly polls: PollSettings;
   /** Reports the explorer's problems and undocumented answers. */
   readonly self: Omit<SelfReport, "waitingMs" | "unread">;
-  readonly log: Log;
-  readonly onDelivered: OnDelivered;
   readonly onPoll: (feed: string, outcome: PollOutcome, ms: number) => void;
   /** Called with how to read the age of the oldest waiting announcement, in ms. `undefined` at the end of the work. */
   readonly onWaiting: (read: (() => Promise<number>) | undefined) => void;

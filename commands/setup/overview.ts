@@ -108,6 +108,5 @@ export async function overview(
       ...pageLinks(page, pages, (other) => buttonAddress(setupButton, { page: other })),
       all.length > 0 && { label: "Test all", emoji: "🧪", to: buttonAddress(testAllButton, {}) },
     ]),
-    readings: [],
   });
 }

@@ -108,7 +108,6 @@ async function subscriptionList(
   const entries = await Promise.all(shownOnes.map((each) => entryOf(each, services, shownBy, gone)));
   return shownBy.renderer.message({
     title: md`Subscriptions`,
-    tone: "neutral",
     // The page line comes first, because Discord's limit cuts a long list at its end.
     body: present([
       pages > 1 && md`-# ${countedWords(ownSubscriptions.length, "subscription")}, page ${page} of ${pages}`,
@@ -119,7 +118,6 @@ async function subscriptionList(
     links: pageLinks(page, pages, (other) =>
       buttonAddress(pageButton, { page: other, network: wantedNetwork }),
     ),
-    readings: [],
   });
 }
 

@@ -103,12 +103,10 @@ export const whichSubscription = async (
 ): Promise<MessagePayload> =>
   shownBy.renderer.message({
     title: md`Which subscription?`,
-    tone: "neutral",
     body: [
       md`Nothing has changed yet. Pick one here, or name it exactly: \`feed:\` and \`subject:\` suggest what there is.`,
     ],
     menus: [await subscriptionMenu(all, shownBy, "Pick one…")],
-    readings: [],
   });
 
 const setupLink: Link = { label: "Setup", emoji: "⚙️", to: buttonAddress(setupButton, {}) };
@@ -141,7 +139,6 @@ async function card(each: OwnedSubscription, shownBy: Network, note?: Markdown):
   links.push(setupLink);
   const view: View = {
     title: md`Subscription`,
-    tone: "neutral",
     body: present([
       ...(note ? [note, md``] : []),
       await headline(subscription, feed, network ?? shownBy, labelOf(networkState, shownBy)),
@@ -151,7 +148,6 @@ async function card(each: OwnedSubscription, shownBy: Network, note?: Markdown):
       isFixed && md`${OPERATORS_OWN}`,
     ]),
     links,
-    readings: [],
   };
   return shownBy.renderer.message(view);
 }
@@ -221,7 +217,6 @@ export function createSubscriptionButtons(
                 await headline(subscription, feed, network ?? services, labelOf(networkState, services)),
               ],
               links: [setupLink],
-              readings: [],
             });
           case "test":
             await testSubscription(click, found, await readChannel());

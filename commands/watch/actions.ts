@@ -115,7 +115,6 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
     };
     return services.renderer.message({
       title: md`🔔 Watch this?`,
-      tone: "neutral",
       body: present([
         md`**${await titleOf(draft, services)}**`,
         md`You'll get a DM for: ${topicList(draft)}`,
@@ -123,7 +122,6 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
       ]),
       menus: menuOf(watchable, offer.id, settings),
       links: [{ label: "Watch", emoji: "🔔", to: buttonAddress(startWatchButton, offer) }],
-      readings: [],
     });
   };
 

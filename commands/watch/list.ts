@@ -106,7 +106,6 @@ export async function watchList(
   const countWords = only === undefined ? totalCount : `${ownWatches.length} here, ${totalCount} in all`;
   const view: View = {
     title: chosenWatch ? md`What you watch` : md`What you watch: ${countWords}`,
-    tone: "neutral",
     body: present([
       ...(note ? [note, md``] : []),
       ...refusedNetworks.flatMap(({ name }) => [
@@ -138,7 +137,6 @@ export async function watchList(
       },
     ],
     links: chosenWatch ? changes(chosenWatch, refusedNetworks.length > 0) : [],
-    readings: [],
   };
   return shownBy.renderer.message(view);
 }

@@ -204,7 +204,6 @@ async function saveWatch(
         ? md`I've sent you a DM. Alerts will arrive there.`
         : md`Alerts will arrive as DMs. I couldn't send you one just now.`,
     ],
-    readings: [],
   });
 }
 

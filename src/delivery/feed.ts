@@ -133,12 +133,9 @@ export interface WatchChoice {
 }
 
 /** Dependencies for answering a person who subscribes. */
-export interface AnswerDeps {
+export interface AnswerDeps extends NameSources {
   /** Explorer client with the person's rate limit. */
   readonly explorer: Explorer;
-  readonly state: State;
-  readonly names: Names;
-  readonly directory: Directory;
   /** The subscriptions of servers, by server and feed. */
   readonly subscriptions: { activeIn(guildId: string, feed: string): Promise<readonly Subscription[]> };
   readonly renderer: Renderer;

@@ -64,16 +64,11 @@ export interface FeedDeps {
 }
 
 /** Parts of a network for a feed's buttons and commands. */
-export interface FeedServices {
-  readonly explorer: ExplorerService;
+export interface FeedServices
+  extends Pick<FeedDeps, "explorer" | "renderer" | "names" | "directory" | "rest"> {
   readonly state: State;
   readonly subscriptions: Subscriptions;
-  readonly renderer: Renderer;
-  readonly names: Names;
-  readonly directory: Directory;
   readonly links: Links;
-  /** For requests that do not answer an interaction. */
-  readonly rest: REST;
 }
 
 /** Findings of one step of a poll, committed together. */

@@ -195,14 +195,14 @@ const WHY: Partial<Record<ExplorerProblem, string>> = {
 };
 
 /** Returns the age of the data as one line of small print. Discord keeps the relative time up to date. */
-function ageLine(view: View): Markdown | undefined {
-  if (view.readings.length === 0) return undefined;
-  const oldestReading = timestamp(Math.min(...view.readings.map((reading) => reading.fetchedAt)));
-  const problem = view.readings.find((reading) => reading.problem)?.problem;
+function ageLine({ readings = [] }: View): Markdown | undefined {
+  if (readings.length === 0) return undefined;
+  const oldestReading = timestamp(Math.min(...readings.map((reading) => reading.fetchedAt)));
+  const problem = readings.find((reading) => reading.problem)?.problem;
   if (problem)
     return md`-# ⚠️ Older data, from ${oldestReading}: ${WHY[problem] ?? "the explorer isn't answering"}`;
   // Newer data is being fetched, but this message does not change by itself.
-  const isStale = view.readings.some((reading) => reading.stale);
+  const isStale = readings.some((reading) => reading.stale);
   return isStale
     ? md`-# Explorer data from ${oldestReading}; press Refresh to update`
     : md`-# Explorer data from ${oldestReading}`;
@@ -234,7 +234,7 @@ function toEmbed(view: View, words: MessageWords): APIEmbed {
     Math.min(LIMITS.description - AGE_ROOM, Math.max(remainingRoom, 0)),
   ).trim();
   const description = [text, ageLine(view)?.toString()].filter(Boolean).join("\n");
-  const embed: APIEmbed = { color: COLOURS[view.tone] };
+  const embed: APIEmbed = { color: COLOURS[view.tone ?? "neutral"] };
   if (title) embed.title = title;
   if (description) embed.description = description;
   if (fields.length > 0) embed.fields = fields;

@@ -9,7 +9,7 @@ export const say = (
   title: Markdown,
   body: readonly Markdown[],
   tone: "good" | "neutral" = "good",
-): MessagePayload => renderer.message({ title, tone, body, readings: [] });
+): MessagePayload => renderer.message({ title, tone, body });
 
 /** Returns the server that a command was typed in. @throws {PersonError} outside of servers */
 export function serverOf({ guildId }: Pick<ChatInputCommandInteraction, "guildId">): string {

@@ -44,7 +44,6 @@ const NO_KEYS = { remember() {}, hold() {}, resolve: async () => undefined };
 /** Returns a message with all features that the bot's messages use. */
 const viewOf = (title: string, mark?: string): View => ({
   title: md`${title}`,
-  tone: "neutral",
   notification: md`A test message. It'll be removed in a moment`,
   body: [md`\`npm run doctor -- --channel\` checks how Discord shows a message, then removes it.`],
   fields: [
@@ -56,7 +55,6 @@ const viewOf = (title: string, mark?: string): View => ({
     { placeholder: "A menu", choices: [{ label: "Help", hint: "All commands", to: address("help", {}) }] },
   ],
   links: [{ label: "A button", emoji: "🔎", to: address("help", {}), ...(mark ? { mark } : {}) }],
-  readings: [],
 });
 
 const renderer = createRenderer(createLinks(NO_KEYS, () => undefined));

@@ -4,23 +4,22 @@ import { createCharts, type DrawingQueue } from "../charts/charts.js";
 import type { Config, NetworkConfig } from "../config.js";
 import { codeOf } from "../config-shapes.js";
 import { createJanitor, type Janitor } from "../delivery/janitor.js";
-import { collectionsOf, type FeedModule } from "../delivery/module.js";
+import { collectionsOf, type FeedModule, type FeedServices } from "../delivery/module.js";
 import {
   createSubscriptions,
   type FixedSubscription,
   type Subscriptions,
 } from "../delivery/subscriptions.js";
 import { createSubscribeLinks, createWatchLinks } from "../delivery/watch-buttons.js";
-import { createDirectory, type Directory } from "../directory/directory.js";
+import { createDirectory } from "../directory/directory.js";
 import { createDirectoryLoader, DIRECTORY_MS } from "../directory/fill.js";
 import { createLearner } from "../directory/learn.js";
-import { createNames, type Names } from "../directory/names.js";
-import { createLinks, type Links } from "../discord/links.js";
-import { createRenderer, type Renderer } from "../discord/message.js";
+import { createNames } from "../directory/names.js";
+import { createLinks } from "../discord/links.js";
+import { createRenderer } from "../discord/message.js";
 import type { Pacer } from "../discord/pacer.js";
 import { createLinkMatch, createPages } from "../discord/pages.js";
 import { createExplorer } from "../explorer/index.js";
-import type { ExplorerService } from "../explorer/service.js";
 import { environmentSubscriptions } from "../feeds/index.js";
 import { createRhythms } from "../ledger/network-rhythm.js";
 import { createPriceHistory } from "../ledger/price-history.js";
@@ -51,19 +50,12 @@ export interface NetworkState {
 }
 
 /** A network that the bot serves, with its own parts. */
-export interface Network extends NetworkState {
+export interface Network extends NetworkState, FeedServices {
   /** Name to show in messages. `undefined` for the default network. */
   readonly label: string | undefined;
-  readonly explorer: ExplorerService;
-  readonly directory: Directory;
-  readonly names: Names;
-  readonly links: Links;
   /** Returns how much of a URL of the network's web explorer a text contains, in characters. 0 without a link to it. */
   readonly linkMatch: (text: string) => number;
-  readonly renderer: Renderer;
   readonly screens: ScreenServices;
-  /** Discord client for requests that do not answer an interaction. */
-  readonly rest: REST;
   /** Maximum number of subscriptions per server, to all networks together. */
   readonly maxSubscriptions: number;
   /** All networks of the bot, including this one. */

@@ -70,7 +70,6 @@ export const contract: Screen<"contract"> = async ({ id }, { explorer }) => {
     links.push({ label: "Token", emoji: "🪙", to: address("token", { id: detail.contractId ?? id }) });
   return {
     title: md`${entity ?? "Contract"}`,
-    tone: "neutral",
     body: [md`Contract, created ${timestampWithAge(detail.createdAt)}`],
     fields: present([
       { name: "Package", value: code(detail.packageName, 80), inline: true },
@@ -121,7 +120,6 @@ export const token: Screen<"token"> = async ({ id }, { explorer, directory, name
   ] as const;
   return {
     title: md`${label || "Token"}`,
-    tone: "neutral",
     thumbnail: detail.imageUrl,
     body: [
       join(

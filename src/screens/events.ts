@@ -86,7 +86,6 @@ export const event: Screen<"event"> = async ({ id }, { explorer, names }) => {
   if (update) links.push({ label: "Update", emoji: "🧾", to: address("update", { id: update }) });
   return {
     title: md`${whatOf(detail)} · ${templateOf(detail)}`,
-    tone: "neutral",
     body: [
       join(
         [

@@ -13,9 +13,7 @@ export const watchCommands = (names: readonly string[]): Markdown =>
 /** Shows the commands of one group. */
 const groupView = (group: string, commands: readonly CommandHelp[], menus: View["menus"] = []): View => ({
   title: md`Commands: ${group}`,
-  tone: "neutral",
   body: commands.flatMap(({ mentions, description }) => [join(mentions, " · "), md`-# ${description}`]),
-  readings: [],
   menus,
   parent: address("help", {}),
 });
@@ -39,7 +37,6 @@ export const help: Screen<"help"> = async ({ group }, { commands, networkName, o
   const mayManage = allCommands.some(({ isForManagers }) => isForManagers);
   return {
     title: md`What I can do`,
-    tone: "neutral",
     body: present([
       mayManage && md`**Set up this server:** \`/setup\` shows what's announced here and lets you change it.`,
       md`**Look around:** \`/network\`, \`/price\`, \`/validator list\`, \`/proposals list\`. \`/lookup\` opens any id, link or name.`,
@@ -48,7 +45,6 @@ export const help: Screen<"help"> = async ({ group }, { commands, networkName, o
         md`Add \`network:\` to a command to ask about another network: ${others.join(", ")}.`,
       md`-# I'm read-only. My answers come from the explorer${networkName ? md` of ${networkName}` : md``} and show their age. With \`private: True\`, only you see the answer.`,
     ]),
-    readings: [],
     menus,
     links: [
       { label: "Network", emoji: "🌐", to: address("network", {}) },

@@ -183,14 +183,12 @@ const whichOne = (
   const choices = toChoices(matches, names, toScreen);
   return {
     title: md`Which one do you mean?`,
-    tone: "neutral",
     body: [
       md`${matches.length === MAX_CHOICES ? `${MAX_CHOICES} or more` : matches.length} things match “${cut(text, 100)}”.`,
       ...choices
         .slice(0, SHOWN_MATCHES)
         .map(({ label, hint }) => md`- **${cut(label, 100)}** · ${cut(hint ?? "", 100)}`),
     ],
-    readings: [],
     // Its links contain the typed text, which must not be stored.
     isNothing: true,
     menus: [

@@ -93,7 +93,6 @@ const upgradeLines = ({ upgradeAt, freezeAt }: UpgradeSchedule): Markdown[] =>
 const show = rememberLast(
   (reading: Reading<Dashboard>, upgrade: UpgradeSchedule | undefined): View => ({
     title: md`The network`,
-    tone: "neutral",
     body: [...bodyOf(reading.data), ...(upgrade ? upgradeLines(upgrade) : [])],
     fields: fieldsOf(reading.data),
     readings: [reading],

@@ -200,7 +200,6 @@ const show = rememberLast(
     const fields = versionFields(survey);
     return {
       title: md`Validators: overview`,
-      tone: "neutral",
       body: present([
         counts,
         ...behindLine(survey),

@@ -40,7 +40,6 @@ export const parties: Screen<"parties"> = async ({ sort, order, page }, { explor
   const orders = ["DESC", "ASC"] as const;
   return {
     title: md`Parties by ${SORTS[sort]}, ${ORDERS[order]}`,
-    tone: "neutral",
     body: [
       ...orNothing(reading.data.rows.map(toRow), "parties"),
       md``,
@@ -74,7 +73,6 @@ export const top: Screen<"top"> = async ({ page }, { explorer }) => {
   const firstRank = (reading.data.page - 1) * 10;
   return {
     title: md`Largest balances`,
-    tone: "neutral",
     body: [
       ...orNothing(
         reading.data.rows.map((each, index) =>
@@ -134,7 +132,6 @@ export const party: Screen<"party"> = async ({ id }, { explorer }) => {
   const noKind = isKnown ? "not a validator or known account" : unknownKind;
   return {
     title: md`${detail.accountName ?? shortId(detail.partyId ?? id)}`,
-    tone: "neutral",
     thumbnail: detail.imageUrl,
     body: present([
       balance ? md`# ${coins(balance.total_coin_holdings)}` : md`The explorer has no balance for this party.`,

@@ -134,7 +134,6 @@ export function agedList<T>(
   const { data } = reading;
   return {
     title: md`${thingsName}, ${ORDERS[order]}`,
-    tone: "neutral",
     body: [...orNothing(data.rows.map(toRow), `${thing}s`), md``, md`-# ${extent(data, thing)}`],
     readings: [reading],
     pager: data,

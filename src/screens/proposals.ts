@@ -180,7 +180,6 @@ export const proposals: Screen<"proposals"> = async (parameters, { explorer, nam
   const which = kind === "any" ? LISTS[status].words : `${LISTS[status].words}, ${KINDS[kind]}`;
   return {
     title: md`Vote requests: ${which}`,
-    tone: "neutral",
     body: present([
       ...orNothing(
         shownSlice.rows.map((each) => toLine(each, names, judging)),

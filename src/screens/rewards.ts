@@ -89,7 +89,6 @@ export const rewards: Screen<"rewards"> = async ({ id, page }, { explorer, direc
   ]);
   return {
     title: md`Rewards of ${names.party(id) ?? shortId(id)}`,
-    tone: "neutral",
     body: [
       ...orNothing(
         reading.data.rows.map((each) =>

@@ -23,7 +23,7 @@ const networkLink = (mark: string): Link => ({
 
 /** Returns the message about a standstill of the network, as it is now. */
 export function standstillView({ round, since, endedAt, isUnsure }: ShownStandstill, mark: string): View {
-  const common = { links: [networkLink(mark)], readings: [] };
+  const common = { links: [networkLink(mark)] };
   if (endedAt === undefined)
     return {
       ...common,
@@ -38,7 +38,6 @@ export function standstillView({ round, since, endedAt, isUnsure }: ShownStandst
     return {
       ...common,
       notification: md`▶️ Silence alerts are on again; I can't read the newest round`,
-      tone: "neutral",
       body: [
         md`Round ${grouped(round)} was the newest from ${timestamp(since, "f")} until at least ${timestamp(endedAt, "f")}.`,
       ],
@@ -62,5 +61,4 @@ export const movingView = (
     md`Round ${grouped(round)} has begun. Alerts about silent validators resume once validators have had time to report.`,
   ],
   links: [networkLink(mark)],
-  readings: [],
 });

@@ -132,7 +132,6 @@ export const transfer: Screen<"transfer"> = async (parameters, { explorer }): Pr
   const currentUsd = await priceFor(explorer, [shownTransfer]);
   return {
     title: md`${amountOf(shownTransfer, currentUsd, coins)}`,
-    tone: "neutral",
     body: [
       md`from ${oneOf(shownTransfer.senders)} to ${oneOf(shownTransfer.receivers)}`,
       join([timestampWithAge(shownTransfer.createdAt), kindOf(shownTransfer)], " · "),

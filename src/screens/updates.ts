@@ -107,7 +107,6 @@ export const update: Screen<"update"> = async ({ id }, { explorer }) => {
   const more = (listed ?? events.length) - MAX_SHOWN;
   return {
     title: md`Update ${shortId(id)}`,
-    tone: "neutral",
     body: present([
       md`${timestampWithAge(recordedAt)} · ${eventsOfCount(count)}`,
       ...events

@@ -279,14 +279,13 @@ export const validators: Screen<"validators"> = async (parameters, { explorer, d
     { label: "Versions", emoji: "📊", to: address("versions", {}) },
   ];
   const title = titleOf(parameters);
-  if (!reading) return { title, tone: "neutral", body: [md`${STILL_READING}`], readings: [], links };
+  if (!reading) return { title, body: [md`${STILL_READING}`], readings: [], links };
   const slice = reading.data;
   const { standings, lagLines } = isInDirectory
     ? { standings: directoryStandings(directory, intervals), lagLines: [] }
     : await judgeRows(explorer, intervals, slice.rows, reading.fetchedAt);
   return {
     title,
-    tone: "neutral",
     body: [
       ...lagLines,
       ...orNothing(
@@ -314,7 +313,6 @@ export const newcomers: Screen<"newcomers"> = async ({ page }, { explorer, rhyth
   const { standings, lagLines } = await judgeRows(explorer, intervals, slice.rows, reading.fetchedAt);
   return {
     title: md`Newest validators`,
-    tone: "neutral",
     body: [
       ...lagLines,
       ...orNothing(

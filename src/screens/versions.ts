@@ -56,7 +56,7 @@ export const versions: Screen<"versions"> = async (_, { directory, charts, rhyth
         ? md`The list of validators is still loading. Please try again in a minute. \`/validator list\` already works.`
         : md`No validator is known to be active at the moment.`,
     ];
-    return { title, tone: "neutral", body: bodyLines, readings: [], links, parent: address("network", {}) };
+    return { title, body: bodyLines, readings: [], links, parent: address("network", {}) };
   }
   const shownCount = counts.reduce((sum, [, count]) => sum + count, 0);
   const toneOf = (version: string | null): Bar["tone"] => {
@@ -74,7 +74,6 @@ export const versions: Screen<"versions"> = async (_, { directory, charts, rhyth
   const chartPicture = await charts.bars(`versions ${summary}`, bars);
   return {
     title,
-    tone: "neutral",
     body: present([
       ...counts.map(([version, count]) => versionLine(version, count, survey)),
       shownCount < active &&

@@ -57,7 +57,8 @@ export interface ExplorerPage {
 export interface View {
   /** Missing if the notification says it all. */
   readonly title?: Markdown;
-  readonly tone: Tone;
+  /** Neutral by default. */
+  readonly tone?: Tone | undefined;
   /**
    * Text above the embed: the news in one line, which a phone's notification shows alone. It is edited together with the embed.
    */
@@ -71,7 +72,7 @@ export interface View {
   readonly picture?: Attachment | undefined;
   readonly files?: readonly Attachment[];
   /** The readings that the view is based on. The age of the oldest is shown. */
-  readonly readings: readonly Reading<unknown>[];
+  readonly readings?: readonly Reading<unknown>[];
   /** Present for one page of several: its number from 1, and the number of pages. */
   readonly pager?: { readonly page: number; readonly pages: number };
   readonly menus?: readonly Menu[];

@@ -22,7 +22,6 @@ export const RULES_LINK: Link = {
 /** The rules of a vote (docs/ledger.md, "How a vote ends"). */
 export const voteRules: View = {
   title: md`How votes work`,
-  tone: "neutral",
   body: [
     md`**Who votes:** the super validators, with one vote each. They can change it as long as the request is open.`,
     md`**Quorum by:** enough of them must have voted by then, yes or no, or the request expires. About two thirds are enough.`,
@@ -30,7 +29,6 @@ export const voteRules: View = {
     md`**Enough no votes** reject it at any time.`,
     md`-# The ┃ in a tally marks the number of votes needed. It's an estimate: it depends on how many super validators there are when the request closes.`,
   ],
-  readings: [],
   links: [{ label: "Vote requests", emoji: "📋", to: address("proposals", {}) }],
 };
 
@@ -46,7 +44,6 @@ export async function rawData(explorer: Explorer, names: Names, id: string): Pro
       : md`It's too large to attach. You can find it on the explorer's website.`;
   return {
     title: md`Raw data: ${cut(names.voteRequest(reading.data), 180)}`,
-    tone: "neutral",
     body: [file ? md`The changes and the raw action, as a JSON file.` : withoutFile, codeBlock(identity)],
     files: file ? [file] : [],
     readings: [reading],

@@ -71,7 +71,6 @@ export const voters: Screen<"voters"> = async ({ page }, { explorer, names }) =>
   const shownRecords = pageOf(records, page);
   return {
     title: md`How super validators vote`,
-    tone: "neutral",
     body: [
       ...orNothing(
         shownRecords.rows.map((record) =>
@@ -128,7 +127,6 @@ export const voter: Screen<"voter"> = async ({ id, page }, { explorer, names, wa
   const lead = leadWords(voterRecord);
   return {
     title: md`Votes of ${calledBy(voterRecord, names)}`,
-    tone: "neutral",
     body: present([
       summary(voterRecord),
       lead ? md`-# ${lead}` : undefined,

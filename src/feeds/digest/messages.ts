@@ -192,7 +192,6 @@ export function digestView(
   const price = of.price && priceWords(of.price, until);
   const period = md`From ${timestamp(since, "f")} to ${timestamp(until, "f")}`;
   return {
-    tone: "neutral",
     notification: md`📰 ${every === "week" ? "Weekly" : "Daily"} digest: ${countsOf(of) || (isQuiet ? "no news" : "no news that I know of")}`,
     body: isQuiet
       ? [
@@ -216,6 +215,5 @@ export function digestView(
       { label: "Vote requests", emoji: "📋", to: address("proposals", {}), mark },
       { label: "Validators", emoji: "🖥️", to: address("overview", {}) },
     ],
-    readings: [],
   };
 }

@@ -149,7 +149,6 @@ export function createMessages(names: Names, now: () => number) {
       thumbnail: request.requesterImg,
       links: announcementLinks(request.identity, mark),
       ...(request.identity === null ? {} : { explorerPage: { kind: "proposal", id: request.identity } }),
-      readings: [],
     };
   };
 
@@ -210,7 +209,6 @@ export function createMessages(names: Names, now: () => number) {
         ...(isPast ? [] : [timeLine(request, now(), phase), ...who.lines]),
       ],
       links: announcementLinks(request.identity, mark),
-      readings: [],
     };
   };
 
@@ -253,7 +251,6 @@ export function createMessages(names: Names, now: () => number) {
       const named = rows.slice(0, MAX_NAMED).map(({ title }) => cut(title, 60));
       return {
         notification: md`🗳️ ${rows.length} new vote requests: ${namesAndMore(named, rows.length)}`,
-        tone: "neutral",
         body: present([
           openedWords(
             all.map(({ createdAt }) => createdAt),
@@ -274,7 +271,6 @@ export function createMessages(names: Names, now: () => number) {
           },
         ],
         links: announcementLinks(null, mark),
-        readings: [],
       };
     },
   };

@@ -120,7 +120,6 @@ export function createNews(names: Names, now: () => number) {
           notification: isOne
             ? md`🗳️ ${cut(names.called(only.voter), 60)} voted ${only.to ? "yes" : "no"} on ${named}`
             : md`🗳️ ${countedWords(votes.length, "vote")} on ${named}`,
-          tone: "neutral",
           body: [votesLine(votes, names.called), ...tally],
         };
       }
@@ -183,6 +182,5 @@ export function createNews(names: Names, now: () => number) {
   return (event: Exclude<News, Reminder>, snapshot: Snapshot, mark: string): View => ({
     ...viewOf(event, snapshot),
     links: announcementLinks(snapshot.request.identity, mark),
-    readings: [],
   });
 }

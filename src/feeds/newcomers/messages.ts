@@ -38,5 +38,4 @@ export const joinedView = (validators: readonly ValidatorSummary[], mark: string
   ]),
   menus: [validatorMenu(validators)],
   links: [{ label: "Newest validators", emoji: "🆕", to: address("newcomers", {}), mark }],
-  readings: [],
 });

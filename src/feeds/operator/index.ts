@@ -47,7 +47,7 @@ const troubleEventSchema = z.object({ id: z.string() });
 type OperatorEvent = z.infer<typeof troubleEventSchema>;
 
 /** Shown for a problem that is no longer stored. */
-const OVER: View = { title: md`This is over`, tone: "neutral", readings: [] };
+const OVER: View = { title: md`This is over` };
 
 function createFeed(state: LeasedState, renderer: Renderer): Feed<OperatorEvent> {
   const knownTroubles = state.open(troubles);

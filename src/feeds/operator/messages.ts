@@ -67,6 +67,5 @@ export function troubleView(trouble: Trouble, mark: string): View {
       ...(isOver && kind === "key" ? [] : details).map((line) => md`- ${code(cut(line, 150))}`),
     ]),
     links: [{ label: "Show the price", emoji: "🔎", to: address("price", {}), mark }],
-    readings: [],
   };
 }

@@ -100,7 +100,6 @@ function viewOf(event: PriceEvent, mark: string): View {
     ],
     menus: isLast ? [] : [snoozeMenu],
     links: [{ label: "Price", emoji: "📈", to: address("price", {}), mark }],
-    readings: [],
   };
 }
 

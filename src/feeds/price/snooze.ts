@@ -38,6 +38,6 @@ export const snoozePrice = handlerOf({
     const snoozedUntil = Date.now() + SNOOZES[span].ms;
     if (!(await subscriptions.change(subscription, (each) => ({ ...each, snoozedUntil })))) throw gone();
     const line = md`${conditionWords(id)}: no more alerts until ${timestamp(snoozedUntil, "f")}.`;
-    return renderer.message({ title: md`💤 Snoozed`, tone: "good", body: [line], readings: [] });
+    return renderer.message({ title: md`💤 Snoozed`, tone: "good", body: [line] });
   },
 });

@@ -109,7 +109,7 @@ const definition: FeedDefinition = {
 const UNREAD_MS = 30 * MINUTE;
 
 /** Shown for an upgrade or a standstill that is no longer stored. */
-const OVER: View = { notification: md`⚪ This is over`, tone: "neutral", readings: [] };
+const OVER: View = { notification: md`⚪ This is over` };
 
 function createFeed(deps: FeedDeps): Feed<UpgradeEvent> {
   const { state, renderer, subscriptions, now } = deps;

@@ -41,7 +41,7 @@ const NO_CLAIM = md`-# The rounds don't show whether the upgrade took place.`;
 
 interface CardState {
   readonly notification: Markdown;
-  readonly tone: Tone;
+  readonly tone?: Tone;
   readonly lines: readonly Markdown[];
   /** True if it matters how ready the network is. */
   readonly isAhead: boolean;
@@ -52,14 +52,12 @@ function cardState(upgrade: ShownUpgrade, now: number): CardState {
   if (isCancelled)
     return {
       notification: md`⚪ Network upgrade of ${upgradeDay(upgradeAt)} cancelled`,
-      tone: "neutral",
       lines: [md`It was scheduled for ${timestamp(upgradeAt, "f")}.`],
       isAhead: false,
     };
   if (endedAt !== undefined || now >= upgradeAt)
     return {
       notification: md`🛠️ Network upgrade of ${upgradeDay(upgradeAt)}: the scheduled time has passed`,
-      tone: "neutral",
       lines: present([
         md`Transactions were due to pause on ${timestampWithAge(upgradeAt)}.`,
         endedAt !== undefined && NO_CLAIM,
@@ -95,7 +93,6 @@ export function upgradeView(
     tone,
     body: [...lines, ...(isAhead ? readiness : [])],
     links: linksTo(mark, upgrade.decidedBy),
-    readings: [],
   };
 }
 
@@ -172,6 +169,5 @@ export function newsView(
     tone: SCHEDULE_TONES[event.kind],
     body: scheduleLines(event, readiness),
     links: linksTo(mark),
-    readings: [],
   };
 }

@@ -268,9 +268,7 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
   /** Shown for an alert whose subscription was removed. */
   const closedView: View = {
     notification: md`⚪ Closed: no longer watched`,
-    tone: "neutral",
     body: [md`This alert's subscription was removed, so it's no longer updated.`],
-    readings: [],
   };
   const currentMessage = async (subject: string, mark: string, channelId: string) =>
     renderer.message((await alertView(deps, subject, channelId, mark)) ?? closedView);

@@ -170,7 +170,6 @@ export function silenceView(alert: ShownSilence, known: Known, mark: string): Vi
       alert.isGone ? listLink(mark) : details(validator, mark),
     ]),
     explorerPage: { kind: "validator", id: validator },
-    readings: [],
   };
 }
 
@@ -231,7 +230,6 @@ export function manyView(alert: ManySilent, known: Known, mark: string): View {
       },
     ]),
     links: present([endedAt === undefined && acknowledgeLink(known, MANY, toldAt), listLink(mark)]),
-    readings: [],
   };
 }
 
@@ -257,7 +255,6 @@ function rhythmView(
           : md`They reported ${beforeWords} before, and that may have changed. You won't get silence alerts until I know how often they report now.`,
       ],
       links,
-      readings: [],
     };
   const isSame = Math.abs(nowMs - beforeMs) <= beforeMs / 4;
   const pauseWords = isPartial
@@ -274,7 +271,6 @@ function rhythmView(
         : md`Before ${timestamp(since, "f")} they reported ${beforeWords}. Alerts use the new interval.`,
     ],
     links,
-    readings: [],
   };
 }
 
@@ -295,7 +291,6 @@ export function holdView(hold: ShownHold, mark: string, now: number): View {
           md`It's from ${timestampWithAge(newestAt)}: the explorer is behind, or the network stands still. Until newer data arrives, I can't tell if a validator is silent.`,
         ],
         links: [listLink(mark)],
-        readings: [],
       }
     : {
         notification: md`▶️ Silence alerts are on again after ${spanWords(heldMs(hold, endedAt))} on hold`,
@@ -304,7 +299,6 @@ export function holdView(hold: ShownHold, mark: string, now: number): View {
           md`They were on hold from ${timestamp(since, "f")} to ${timestamp(endedAt, "f")}${hold.resumedAt === undefined ? md`` : md`, with a break`}, because the explorer had no recent data.`,
         ],
         links: [listLink(mark)],
-        readings: [],
       };
 }
 
@@ -332,7 +326,6 @@ export function newsView(
     tone,
     body,
     links: [details(event.validator, mark)],
-    readings: [],
   });
   switch (event.kind) {
     case "worse":
