@@ -43,7 +43,7 @@ export interface BackgroundDeps
   /** Reports the explorer's problems and undocumented answers. */
   readonly self: Omit<SelfReport, "waitingMs" | "unread">;
   readonly onPoll: (feed: string, outcome: PollOutcome, ms: number) => void;
-  /** Called with how to read the age of the oldest waiting announcement, in ms. `undefined` at the end of the work. */
+  /** Receives a function that reads the age of the oldest waiting announcement in ms, and `undefined` at the end of the work. */
   readonly onWaiting: (read: (() => Promise<number>) | undefined) => void;
 }
 

@@ -156,10 +156,9 @@ export function createDeliver(context: DeliverContext) {
   const announced = state.open(announcements);
 
   /**
-   * Repeats a commit until it succeeds, as long as somebody is subscribed to receive the delivery. The documents of a removed
-   * subscription must not be written again.
+   * Repeats a commit until it succeeds, or until its subscriptions are removed, whose documents must not be written again.
    * @param attempt commits with the expectation that the subscription is unchanged
-   * @returns false if nobody is subscribed any more
+   * @returns false if no subscription is left
    */
   const whileSubscribed = async (
     delivery: Delivery,

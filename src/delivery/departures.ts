@@ -9,7 +9,7 @@ import { lineOf } from "./send.js";
 
 /** Time without a delivery after which a channel is looked up, in ms. */
 const QUIET_MS = 7 * DAY;
-/** Maximum number of channels that are looked up at a time. Which ones is up to chance, so that each has its turn. */
+/** Maximum number of channels looked up in one run. They are chosen at random, so that each is checked at some time. */
 const MAX_CHECKED = 20;
 
 /** True if no delivery would show soon that a channel is gone: it is paused, or has been quiet for a week. */

@@ -64,7 +64,7 @@ export function afterFailedEdit(document: Announced, error: unknown, now: number
 }
 
 /**
- * Edits a message for the last time, when it is its channel's turn. A channel that the bot cannot see or write to is not tried again.
+ * Edits a message for the last time, after a turn of the pacer. If the bot cannot see or write to the channel, it is not retried.
  * @returns the document of the message if the edit must be tried again, also by the process that has taken over
  */
 export async function editForGood(

@@ -34,7 +34,7 @@ export interface FeedOption<Value = unknown> {
   /** True if a new subscription must set it. */
   readonly isRequired?: boolean;
   readonly byDefault: Value;
-  /** A default that earlier versions stored although no one chose it. It counts as not chosen. */
+  /** A default of earlier versions, which they stored without being asked. It counts as not chosen. */
   readonly formerDefault?: Value;
   readonly schema: z.ZodType<Value>;
   /** Parses the typed text. `undefined` if it is invalid. */

@@ -206,9 +206,9 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
       const namesakes = own ? [...others, own] : others;
       const marks = new Map<string, string>();
       const isFound = () => (identity === undefined ? marks.size === namesakes.length : marks.has(identity));
-      for (const of of [(each: NamedEntry) => each.requester, dayOf, timeOf, about]) {
+      for (const describe of [(each: NamedEntry) => each.requester, dayOf, timeOf, about]) {
         if (namesakes.length < 2 || isFound()) break;
-        const values = new Map(namesakes.map((each) => [each.id, of(each)]));
+        const values = new Map(namesakes.map((each) => [each.id, describe(each)]));
         const repeated = repeatedIn([...values.values()]);
         for (const [id, value] of values)
           if (value !== undefined && !repeated.has(value) && !marks.has(id)) marks.set(id, value);

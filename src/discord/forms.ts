@@ -54,7 +54,7 @@ export type FormField = FieldBase &
 export interface Form {
   readonly title: string;
   readonly fields: readonly FormField[];
-  /** True if fields that the person leaves as they are have no answer, because others may change the same thing meanwhile. */
+  /** True to leave unchanged fields out of the answers, because others may change the same thing meanwhile. */
   readonly isEdit?: boolean;
 }
 

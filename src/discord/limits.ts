@@ -6,8 +6,6 @@ export const LIMITS = {
   fields: 25,
   fieldName: 256,
   fieldValue: 1_024,
-  footer: 2_048,
-  author: 256,
   /** Total of all embeds of a message. */
   embedTotal: 6_000,
   rows: 5,

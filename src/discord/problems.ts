@@ -31,7 +31,7 @@ const TEMPORARY: ReadonlySet<number | string> = new Set([
   ErrorCode.AnnouncementEditLimitExceeded,
   ErrorCode.ServiceResourceIsBeingRateLimited,
 ]);
-/** Codes of refusals of one message, which says nothing about others. */
+/** Codes of refusals that concern one message, not its channel. */
 const OF_A_MESSAGE: ReadonlySet<number | string> = new Set([
   ErrorCode.InvalidFormBodyOrContentType,
   ErrorCode.RequestEntityTooLarge,

@@ -97,9 +97,8 @@ const problemIs =
     error instanceof ExplorerError && problems.includes(error.problem);
 
 /**
- * Creates the only way to send requests to the explorer. All of them pass through one queue. Retries have jitter, pass through
- * the queue again, and happen only if they may help. One circuit breaker is for an explorer that is down, another for a refused
- * key.
+ * Creates the function through which all requests to the explorer go. They share one queue. Retries have jitter, queue again, and
+ * happen only if they may help. One circuit breaker is for an explorer that is down, another for a refused key.
  */
 export function createUpstream({
   get,

@@ -9,7 +9,7 @@ export interface NetworkMetrics {
   poll(feed: string, outcome: string, ms: number): void;
   unforeseen(endpoint: string, field: string): void;
   keyRefused(isRefused: boolean): void;
-  /** Sets how the age of the oldest waiting announcement is read, in ms. `undefined` while another process sends them. */
+  /** Receives a function that reads the age of the oldest waiting announcement in ms. `undefined` while another process sends them. */
   waiting(read: (() => Promise<number>) | undefined): void;
 }
 
@@ -151,12 +151,12 @@ export async function createMetrics(
     registers,
   });
   // Start all series at zero. A series that starts with its first event shows no increase, so an alert would miss that event.
-  for (const of of networks.map(labelOf)) {
-    refusedKeys.set(of, 0);
+  for (const label of networks.map(labelOf)) {
+    refusedKeys.set(label, 0);
     for (const feed of feeds) {
       for (const outcome of ["delivered", "given-up", "paused", "refused"])
-        deliveries.zero({ ...of, feed, outcome });
-      for (const outcome of ["done", "partial", "failed"]) polls.zero({ ...of, feed, outcome });
+        deliveries.zero({ ...label, feed, outcome });
+      for (const outcome of ["done", "partial", "failed"]) polls.zero({ ...label, feed, outcome });
     }
   }
   const lease = new Gauge({

@@ -61,7 +61,7 @@ export const leases = defineCollection({
 /** Combines several works into one. */
 export const together = (works: readonly LeasedWork[]): LeasedWork => ({
   async start(state, lease) {
-    // One after another, slow ones could take longer than the lease lasts.
+    // Start all at once: one after another, slow ones could outlast the lease.
     const starts = await Promise.allSettled(works.map((work) => work.start(state, lease)));
     for (const each of starts) if (each.status === "rejected") throw each.reason;
   },
@@ -212,7 +212,7 @@ export function compete(
         epoch,
         validUntil: () => Date.now() + validUntil - steady(),
         onFenced() {
-          // A late commit of an earlier epoch says nothing about this one.
+          // Ignore late commits of an earlier epoch.
           isFenced ||= epoch === heldEpoch;
         },
       };

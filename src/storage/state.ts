@@ -257,7 +257,7 @@ export function createState(
             const text = await store.get(name, id);
             if (text === undefined || (await read([[id, text]])) === 0) documents.delete(id);
           }
-          // In the order of a complete read, so that lists look the same after a restart.
+          // Sort like a complete read, so that lists look the same after a restart.
           if ([...changedIds].some((id) => !previousDocuments.has(id)))
             documents = new Map([...documents].sort(([a], [b]) => (a < b ? -1 : 1)));
         }

@@ -77,7 +77,7 @@ const BYTES = [
 /** Formats a number of bytes in the largest unit that keeps it at 1 or more. */
 export function bytes(count: string | null): string {
   if (count === null) return "unknown";
-  // What would be rounded to 1,000 of a unit is 1 of the next.
+  // Use the next unit if rounding would give 1,000 of this one.
   const isAtLeast = (size: number) => Math.round((10_000 * Math.abs(Number(count))) / size) >= 10_000;
   const [unit, size] = BYTES.find(([, least]) => isAtLeast(least)) ?? [
     Number(count) === 1 ? "byte" : "bytes",
@@ -90,7 +90,7 @@ export function bytes(count: string | null): string {
 export function aboutUsd(usd: number | null): string | null {
   if (usd === null) return null;
   if (usd === 0) return "$0";
-  // More than all the money there is: the amount is wrong, and its digits would push other rows out.
+  // No real amount is this large, and its digits would push other rows out.
   if (usd >= 1e15) return "over $1,000 trillion";
   const size = Math.abs(usd);
   if (size < 0.01) return "under $0.01";

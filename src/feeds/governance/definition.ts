@@ -142,13 +142,13 @@ const voterWatch: WatchChoice = {
   },
 };
 
-/** Subscriptions to vote requests. */
 /** Advice for when Discord refuses server events. */
 const REFUSAL_WORDS = {
   permission: md`Discord refuses server events. Give me **Create Events** in this server, and they appear within ten minutes.`,
   full: md`This server has the maximum number of events. Delete some, and the missing ones appear within an hour.`,
 } as const;
 
+/** Subscriptions to vote requests. */
 export const definition: FeedDefinition = {
   name: FIRST_FEED,
   description: "Announce vote requests in a channel",

@@ -23,7 +23,7 @@ export interface FollowedValidator {
 export interface ReadinessReport extends Readiness {
   /** The version by which validators are measured. */
   readonly version: string;
-  /** True if somebody has named it; false if it is the newest one in use. */
+  /** True if it was set with `needs`. False if it is the newest one in use. */
   readonly isNamed: boolean;
 }
 

@@ -22,7 +22,7 @@ const needs: FeedOption<string> = {
 /** Options of a subscription to upgrades. */
 export const options = { needs } as const;
 
-/** Returns the version that validators need according to a subscription; `undefined` if nobody has named it. */
+/** Returns the version that a subscription names with `needs`. `undefined` if it names none. */
 export const neededVersion = (subscription: Subscription): string | undefined =>
   optionOf(subscription, "needs", needs) || undefined;
 

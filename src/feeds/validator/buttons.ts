@@ -12,7 +12,7 @@ const on = z.enum(["card", "news"]).default("card");
 /** "I'm on it", under an alert about a validator. */
 export const acknowledgeButton = defineButton("ack", { id: idParameter, since, on });
 
-/** "Mo has it", under an alert that somebody has taken. Returns the alert to the others. */
+/** Hands an acknowledged alert back to the others. Its label is "Mo has it". */
 export const handBackButton = defineButton("unack", { id: idParameter, since, on });
 
 /** The menu that snoozes an alert. `back` means until the validator is back, and `off` ends the snooze. */

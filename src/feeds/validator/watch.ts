@@ -208,8 +208,8 @@ function warnOfUpgrade(
 const LIST_AGE_MS = 10 * MINUTE;
 
 /**
- * Returns the time up to which the list shows who is silent, epoch ms. In a large network somebody reports every few seconds. If
- * nobody does for ten times as long as usual, the list is old, even if the explorer has newer updates.
+ * Returns the end of the period that the list covers, epoch ms. If no validator has reported for ten times as long as usual, the list
+ * is old, even if the explorer has newer updates.
  */
 function endOfList({ listed, newestAt }: ActivityReading, intervalMs: number, asOf: number): number {
   if (newestAt === null) return asOf;
