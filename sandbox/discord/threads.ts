@@ -94,7 +94,7 @@ export function editThread(
   if (!thread.thread_metadata) throw missingPermissions();
   const own = thread.owner_id === world.bot.id;
   const manages = (permissionsIn(world, thread, world.bot) & PERMISSION.manageThreads) !== 0n;
-  if (!own && !manages) throw missingPermissions();
+  if ((!own || thread.thread_metadata.locked) && !manages) throw missingPermissions();
   if (thread.thread_metadata.archived && body.archived !== false)
     throw new DiscordError(400, 50_083, "Thread is archived");
   if (body.archived !== undefined) {

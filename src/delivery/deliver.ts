@@ -323,7 +323,7 @@ export function createDeliver(context: DeliverContext) {
         await pause(id, laterAttempt(PAUSED_MS), subscription, error);
         return;
       case "retry": {
-        await commit(id, laterAttempt(retryAfterOf(error) ?? backoffMs(attempts, Math.random())));
+        await commit(id, laterAttempt(retryAfterOf(error) || backoffMs(attempts, Math.random())));
         // Waiting for a turn is no error.
         if (stage !== "rendering" && !isRateLimit(error)) await recordError(delivery, wordsFor(error));
       }

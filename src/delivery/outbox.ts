@@ -28,6 +28,8 @@ const AGAIN_MS = 250;
  * not respond occupies a slot only until its deadline.
  */
 const MAX_CHANNELS = 200;
+/** Maximum time until the queue is checked again while deliveries wait for their time, in ms. */
+const LONGEST_SLEEP_MS = 10_000;
 /** Pause after a failed write to the state, in ms. */
 const STATE_PAUSE_MS = 5_000;
 
@@ -179,8 +181,9 @@ export function createOutbox(context: OutboxContext): Outbox {
         await yieldIfBusy();
       }
     }
-    timer =
-      soonestAt === Number.POSITIVE_INFINITY ? undefined : setTimeout(wake, Math.max(50, soonestAt - now()));
+    // A timer stands still while the machine is suspended, so it looks at the clock now and then.
+    const waitMs = Math.min(Math.max(50, soonestAt - now()), LONGEST_SLEEP_MS);
+    timer = soonestAt === Number.POSITIVE_INFINITY ? undefined : setTimeout(wake, waitMs);
   };
 
   function wake(): void {

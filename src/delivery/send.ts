@@ -118,8 +118,9 @@ export function createSender({
       try {
         return await attempt(post, signal);
       } catch (error) {
-        if (!hasCode(error, ErrorCode.InvalidFormBodyOrContentType)) throw error;
-        // Discord may reject the address of a picture, so try again without pictures.
+        const mayLackFiles = payload.files.length > 0 && hasCode(error, ErrorCode.MissingPermissions);
+        if (!mayLackFiles && !hasCode(error, ErrorCode.InvalidFormBodyOrContentType)) throw error;
+        // Discord may reject the address of a picture, or the bot may lack Attach Files, so try again without pictures.
         return attempt({ ...post, payload: withoutPictures(payload) }, signal);
       }
     });

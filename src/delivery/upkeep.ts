@@ -130,7 +130,7 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
         { err: error, channel: channelId, message: messageId, step, again: willRetry },
         "A thread or a crosspost could not be created",
       );
-      if (willRetry) nextDocument = { ...document, todoNotBefore: now() + (retryAfterOf(error) ?? MINUTE) };
+      if (willRetry) nextDocument = { ...document, todoNotBefore: now() + (retryAfterOf(error) || MINUTE) };
     }
     await state.commit([
       announced.expect(id, document),

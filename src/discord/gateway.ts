@@ -66,7 +66,7 @@ export async function logIn(client: Client, token: string, log: Log, stopped: Ab
           "Discord rejects DISCORD_TOKEN. Set it to the bot's token, from the application's Bot page",
         ]);
       }
-      const backoffMs = retryAfterOf(error) ?? Math.min(1_000 * 2 ** attempt, 60_000);
+      const backoffMs = retryAfterOf(error) || Math.min(1_000 * 2 ** attempt, 60_000);
       const retryInMs = closedWith === undefined ? backoffMs : AFTER_CLOSE_MS;
       if (closedWith === undefined)
         log.warn({ err: error, retryInMs }, "Discord cannot be reached; retrying");

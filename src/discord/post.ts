@@ -1,11 +1,4 @@
-import {
-  type APIMessage,
-  type APIThreadChannel,
-  DiscordAPIError,
-  MessageFlags,
-  type REST,
-  Routes,
-} from "discord.js";
+import { type APIMessage, type APIThreadChannel, MessageFlags, type REST, Routes } from "discord.js";
 import * as z from "zod";
 import { ErrorCode, hasCode } from "./errors.js";
 import { LIMITS } from "./limits.js";
@@ -118,7 +111,10 @@ export async function postMessage(
     if (post.replyTo && hasCode(error, ErrorCode.CannotReplyWithoutPermissionToReadMessageHistory))
       return sendRequest({ ...post, replyTo: undefined });
     if (hasCode(error, ErrorCode.InvalidActionOnArchivedThread)) {
-      await setArchived(rest, channelId, false, signal);
+      await setArchived(rest, channelId, false, signal).catch((cause: unknown) => {
+        // Only moderators open a locked thread, so the refusal concerns this thread, not its channel.
+        throw hasCode(cause, ErrorCode.MissingPermissions) ? error : cause;
+      });
       return sendRequest(post);
     }
     throw error;
@@ -287,19 +283,20 @@ export async function findPostByMark(
   return undefined;
 }
 
-/** True if the bot is in a server. */
+/** True if the bot is in a server. @throws {Error} if Discord does not say, as in an answer without one of its codes */
 export async function isMember(rest: REST, guildId: string): Promise<boolean> {
   try {
     await rest.get(Routes.guild(guildId));
     return true;
   } catch (error) {
-    if (error instanceof DiscordAPIError && (error.status === 403 || error.status === 404)) return false;
+    if (hasCode(error, ErrorCode.UnknownGuild, ErrorCode.MissingAccess)) return false;
     throw error;
   }
 }
 
 /**
- * Looks a channel up: "closed" if the bot can't see it. Discord may say "deleted" of one that is still there, during an incident.
+ * Looks a channel up: "closed" if the bot can't see it. Discord may say "deleted" of one that is still there, during an incident. A
+ * proxy's page has a status, but no code, and says nothing.
  */
 export const channelState = (
   rest: REST,
@@ -308,9 +305,8 @@ export const channelState = (
   rest.get(Routes.channel(channelId)).then(
     () => "there" as const,
     (error: unknown) => {
-      const status = error instanceof DiscordAPIError ? error.status : undefined;
-      if (status === 404) return "deleted";
-      return status === 403 ? "closed" : "unknown";
+      if (hasCode(error, ErrorCode.UnknownChannel)) return "deleted";
+      return hasCode(error, ErrorCode.MissingAccess, ErrorCode.MissingPermissions) ? "closed" : "unknown";
     },
   );
 

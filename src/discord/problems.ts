@@ -22,6 +22,9 @@ export type PostProblem =
 /** Codes of refusals that end by themselves, as in an incident of Discord. */
 const TEMPORARY: ReadonlySet<number | string> = new Set([
   ErrorCode.MaximumActiveThreads,
+  ErrorCode.MaximumActiveAnnouncementThreads,
+  ErrorCode.OpeningDirectMessagesTooFast,
+  ErrorCode.CloudflareIsBlockingYourRequest,
   ErrorCode.SendMessagesHasBeenTemporarilyDisabled,
   ErrorCode.FeatureTemporarilyDisabledServerSide,
   ErrorCode.APIResourceOverloaded,
@@ -67,10 +70,12 @@ export function problemOf(error: unknown): PostProblem {
 /** Maximum wait until a limited request is tried again, in ms. While an address is banned, Discord may ask to wait a day. */
 const MAX_RETRY_AFTER_MS = HOUR;
 
-/** Returns the wait that Discord asks for, in ms, at most an hour. `undefined` if it asks for none. */
+/** Returns the wait that Discord asks for, in ms, at most an hour. 0 if it limits the bot without a wait. `undefined` for other errors. */
 export function retryAfterOf(error: unknown): number | undefined {
   if (!isRateLimit(error)) return undefined;
-  return Math.min(Math.max(error.timeToReset ?? 0, error.retryAfter ?? 0), MAX_RETRY_AFTER_MS);
+  // A wait that is no number, such as a date in the header, is NaN.
+  const waits = [error.timeToReset ?? 0, error.retryAfter ?? 0].filter(Number.isFinite);
+  return Math.min(Math.max(0, ...waits), MAX_RETRY_AFTER_MS);
 }
 
 /** Describes an error in words for people. */
@@ -86,6 +91,7 @@ export function wordsFor(error: unknown): string {
     [ErrorCode.UnknownTag]: "the posts' tag was deleted. Resume the subscription to pick another",
     [ErrorCode.MaximumActiveThreads]: "the server has too many active threads",
     [ErrorCode.InvalidActionOnArchivedThread]: "the thread is locked",
+    [ErrorCode.ThreadLocked]: "the thread is locked",
   };
   return wordsByCode[error.code] ?? `Discord refused it (${error.code})`;
 }

@@ -2,6 +2,8 @@ import { REST } from "discord.js";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { newDataDir } from "../../sandbox/bot-process.js";
 import { DiscordError } from "../../sandbox/discord/errors.js";
+import { PERMISSION } from "../../sandbox/discord/permissions.js";
+import { RateLimited } from "../../sandbox/discord/rate-limits.js";
 import { type SandboxDiscord, startSandboxDiscord } from "../../sandbox/discord/server.js";
 import {
   type Announced,
@@ -446,4 +448,75 @@ it("drops a drill that could not be sent for ten minutes", async () => {
   await drill("two");
   await outbox.pickUpDrills();
   await expect.poll(texts).toEqual(["🧪 TEST: Drill two"]);
+});
+
+it("posts anew, and does not pause the forum, if a moderator has locked a post", async () => {
+  const forum = discord.world.addChannel({ type: 15, guild_id: discord.guild.id, name: "locked-forum" });
+  channelId = forum.id;
+  const { subscribe, publish, subscriptions } = deliveryOf({
+    begins: (event) => String(event).startsWith("opened"),
+    subjectsOf: (event) => [String(event).split(" ")[1] ?? ""],
+  });
+  await subscribe("a", { forum: true });
+  const posts = () => [...discord.world.channels.values()].filter((each) => each.parent_id === forum.id);
+  const written = () =>
+    posts()
+      .flatMap((each) => discord.world.read(each))
+      .map(({ content }) => content);
+  (await publish("opened x"))();
+  await expect.poll(posts).toHaveLength(1);
+  await settled();
+  const [metadata] = posts().flatMap(({ thread_metadata }) => thread_metadata ?? []);
+  Object.assign(metadata ?? {}, { archived: true, locked: true });
+  for (const release of [await publish("news x"), await publish("opened y")]) release();
+  await expect.poll(() => written().toSorted()).toEqual(["Tide news x", "Tide opened x", "Tide opened y"]);
+  expect((await subscriptions.health(channelId)).paused).toBeFalsy();
+});
+
+it.each([
+  ["Discord's firewall blocks the bot", new DiscordError(403, 40_333, "internal network error")],
+  ["there are too many threads of announcements", new DiscordError(400, 160_007, "Maximum active threads")],
+  ["Discord asks to wait, but not for how long", new RateLimited(0, "user")],
+  ["Discord asks to wait for a time that is no number", new RateLimited(Number.NaN, "user")],
+])("tries again later, also after a restart, if %s", async (_, error) => {
+  const { subscribe, publish, subscriptions } = deliveryOf({});
+  await subscribe("a");
+  const path = new RegExp(`${channelId}/messages`);
+  const trap = { method: "POST", path, times: 100, error };
+  discord.trap(trap);
+  const tries = () =>
+    discord.requests.filter((each) => each.method === "POST" && path.test(each.path)).length;
+  (await publish("one"))();
+  await expect.poll(tries).toBeGreaterThan(0);
+  await settled();
+  // Without a wait of its own, it backs off.
+  expect(tries()).toBeLessThan(4);
+  expect((await subscriptions.health(channelId)).paused).toBeFalsy();
+  trap.times = 0;
+  await outbox.stop();
+  now += 20 * 60_000;
+  deliveryOf({});
+  outbox.wake();
+  await expect.poll(texts).toEqual(["Tide one"]);
+});
+
+it("sends a message without its picture if the bot may attach none", async () => {
+  const { subscribe, publish, subscriptions } = deliveryOf({
+    render: async (event, mark) => ({
+      payload: renderer.message({
+        notification: md`Tide ${String(event)}`,
+        title: md`Tide`,
+        picture: { name: "a.png", content: Buffer.from("x"), description: "A picture" },
+        links: [{ label: "Price", to: { screen: "price", parameters: { over: "1d" } }, mark }],
+      }),
+      title: "Tide",
+      revision: 1,
+    }),
+  });
+  await subscribe("a");
+  const deny = String(PERMISSION.attachFiles);
+  channel.permission_overwrites.push({ id: discord.world.bot.id, type: 1, allow: "0", deny });
+  (await publish("one"))();
+  await expect.poll(texts).toEqual(["Tide one"]);
+  expect((await subscriptions.health(channelId)).paused).toBeFalsy();
 });

@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { REST } from "discord.js";
 import { expect, it } from "vitest";
 import { startSandboxDiscord } from "../../sandbox/discord/server.js";
@@ -59,4 +61,33 @@ it("removes quiet channels that were deleted, and notes servers that the bot has
   expect(await subscriptions.health(kept.id)).toEqual({});
   await state.close();
   await discord.close();
+});
+
+it.each([403, 404])("believes no page of a proxy with status %i", async (status) => {
+  const proxy = createServer((_, response) => {
+    response.writeHead(status, { "content-type": "text/html" }).end("<html>error code: 1020</html>");
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const { port } = proxy.address() as AddressInfo;
+  const state = newState();
+  const subscriptions = createSubscriptions(state);
+  const now = Date.now();
+  const channelId = "111111111111111111";
+  const draft = { ...draftOf(validator.definition, channelId), guildId: "222222222222222222" };
+  await state.commit(subscriptions.writes({ ...draft, since: now - 30 * DAY }));
+  await createDepartures({
+    state,
+    lease: { epoch: 1, validUntil: () => Number.POSITIVE_INFINITY },
+    stopping: new AbortController().signal,
+    rest: new REST({ api: `http://127.0.0.1:${port}/api`, retries: 0 }).setToken("token"),
+    subscriptions,
+    janitor: createJanitor(state, subscriptions),
+    pacer: createPacer(0),
+    log: quiet,
+    now: () => now,
+  })();
+  expect(await subscriptions.all()).toHaveLength(1);
+  expect(await subscriptions.health(channelId)).toEqual({});
+  await state.close();
+  proxy.close();
 });

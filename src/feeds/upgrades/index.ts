@@ -168,12 +168,13 @@ function createFeed(deps: FeedDeps): Feed<UpgradeEvent> {
     wants: () => true,
     async render(event, mark, recipients) {
       if (await isOvertaken(event, recipients)) return undefined;
-      const revision = (await stateOf(event.subject))?.revision ?? 0;
+      const { revision, endedAt } = (await stateOf(event.subject)) ?? { revision: 0, endedAt: null };
       const isCard = begins(event);
       const view = isCard
         ? await viewOf(event.subject, mark, recipients)
         : newsView(event, await readinessTo(recipients), mark, now());
-      return view && { payload: renderer.message(view), title: headlineOf(view), revision };
+      const isOver = isCard && endedAt !== null;
+      return view && { payload: renderer.message(view), title: headlineOf(view), revision, isOver };
     },
     lasting: {
       stateOf,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DiscordError } from "../../../sandbox/discord/errors.js";
 import { PERMISSION } from "../../../sandbox/discord/permissions.js";
 import type { Channel } from "../../../sandbox/discord/world.js";
 import { type UpgradeSetting, upgradeMotion, upgradeSetting } from "../../../sandbox/explorer/actions.js";
@@ -193,6 +194,16 @@ describe("upgrades of the network", () => {
     const role = world.addRole(guild, "Standby", 0n, { mentionable: true });
     const standby = world.addChannel({ type: 0, guild_id: guild.id, name: "standby" });
     await ask("/subscribe upgrades", { channel: standby.id, role: role.id });
+    // Discord accepts no message in this channel until the standstill is over.
+    const late = world.addChannel({ type: 0, guild_id: guild.id, name: "late" });
+    await ask("/subscribe upgrades", { channel: late.id, role: role.id });
+    const trap = {
+      method: "POST",
+      path: new RegExp(`${late.id}/messages`),
+      times: 10_000,
+      error: new DiscordError(500, 0, "Internal error"),
+    };
+    harness.discord.trap(trap);
     const [watched] = harness.explorer.ledger.validators;
     await ask("/subscribe validator", { channel: standby.id, validator: watched?.party.id ?? "" });
     await pass(15 * MINUTE);
@@ -224,6 +235,15 @@ describe("upgrades of the network", () => {
       "the edit",
     );
     expect(counts(moving)).toEqual(before.moving.map((each) => each + 1));
+    trap.times = 0;
+    await pass(30 * MINUTE);
+    const summary = await untilTold(/The network stood still for about/, late);
+    expect(summary.pings).toEqual([]);
+    await polled(4);
+    expect(count(moving, late)).toBe(0);
+    const { refusals: all } = world;
+    all.splice(0, all.length, ...all.filter(({ path }) => !path.includes(late.id)));
+    await ask("/subscribe remove", { channel: late.id });
     expect(count(moving)).toBe(1);
     expect(refusals()).toEqual([]);
   });
