@@ -256,7 +256,17 @@ export async function findVotes(
   };
 }
 
-/** Returns the number of super validators on the dashboard; `undefined` if it is unknown. */
-export async function countSuperValidators(explorer: Explorer): Promise<number | undefined> {
-  return (await ifAnswered(explorer.dashboard({})))?.data.totalSuperValidators ?? undefined;
+/**
+ * Returns the number of super validators on the dashboard. `undefined` if it is unknown.
+ * @param patienceMs maximum wait for a person's screen, in ms. By default, it waits for the answer
+ */
+export async function countSuperValidators(
+  explorer: Explorer,
+  patienceMs?: number,
+): Promise<number | undefined> {
+  const answer = ifAnswered(explorer.dashboard({}));
+  const reading = await (patienceMs === undefined
+    ? answer
+    : withTimeout(answer, patienceMs, () => undefined));
+  return reading?.data.totalSuperValidators ?? undefined;
 }

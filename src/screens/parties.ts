@@ -102,8 +102,8 @@ function balanceFields({
   total_unlocked_coin: unlocked,
   total_locked_coin: locked,
 }: HoldingsSummary): Field[] {
-  const isInTotal = total !== null || unlocked === null;
-  if (isInTotal && (locked === null || locked === "0")) return [];
+  if (locked === "0" && (total !== null || unlocked === null)) return [];
+  if (locked === null && (unlocked === null || unlocked === total)) return [];
   const field = (name: string, amount: string | null) => ({ name, value: coins(amount), inline: true });
   return [field("Unlocked", unlocked), field("Locked", locked)];
 }
@@ -160,7 +160,8 @@ export const party: Screen<"party"> = async ({ id }, { explorer }) => {
       ...partiesField("Created by", detail.creator?.partyId ? [detail.creator] : []),
       { name: "Party id", value: codeBlock(detail.partyId ?? id) },
     ],
-    readings: types ? [reading, types] : [reading],
+    // A party's kind hardly ever changes, so that its age would mislead.
+    readings: types?.problem ? [reading, types] : [reading],
     links: present([
       { label: "Rewards", emoji: "🏅", to: address("rewards", { id }) },
       types?.data.isValidator || types?.data.isSv

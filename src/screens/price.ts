@@ -75,7 +75,11 @@ function sinceWhen(
   kept: readonly PriceSample[] | undefined,
   span: Span,
   now: number,
-  { drawn, isCurrent }: { readonly drawn: boolean; readonly isCurrent: boolean },
+  {
+    drawn,
+    hasPrice,
+    isCurrent,
+  }: { readonly drawn: boolean; readonly hasPrice: boolean; readonly isCurrent: boolean },
 ): Markdown | null {
   if (kept === undefined) return md`-# I can't read my price history right now.`;
   // A sample from the future was stored while the clock was ahead.
@@ -85,7 +89,7 @@ function sinceWhen(
       ? md`-# I've just started to track the price. The chart appears in a few minutes.`
       : null;
   if (now - keptSince >= SPANS[span].ms) return null;
-  const moreWords = drawn || !isCurrent ? md`` : md`. The chart appears once there's enough data`;
+  const moreWords = drawn || !hasPrice ? md`` : md`. The chart appears once there's enough data`;
   return md`-# I've tracked the price since ${timestamp(keptSince, "f")}${moreWords}.`;
 }
 
@@ -113,15 +117,16 @@ const show = rememberLast(
     const history = kept ?? [];
     const { price: usd, updateTimestamp } = reading.data;
     const readAt = reading.fetchedAt;
+    const isCurrent = usd !== null && !isStuck(updateTimestamp, readAt);
     const changes = new Map(
       SPANS_SHOWN.flatMap((span) => {
-        const change = usd === null ? undefined : changeOver(history, span, readAt, usd);
+        const change = isCurrent ? changeOver(history, span, readAt, usd) : undefined;
         return change === undefined ? [] : [[span, change] as const];
       }),
     );
     // The colour, the chart and the title use the same span.
     const change = changes.get(over) ?? 0;
-    const lastSamples: readonly PriceSample[] = usd === null ? [] : [[readAt, usd]];
+    const lastSamples: readonly PriceSample[] = isCurrent ? [[readAt, usd]] : [];
     const shownSamples = [...history.filter(([at]) => at < readAt), ...lastSamples];
     const movedTone = change < 0 ? "bad" : "good";
     const picture = await pricePicture(shownSamples, over, readAt, charts);
@@ -135,7 +140,8 @@ const show = rememberLast(
             changeLine(changes),
             sinceWhen(kept, over, readAt, {
               drawn: picture !== undefined,
-              isCurrent: usd !== null && !isStuck(updateTimestamp, readAt),
+              hasPrice: usd !== null,
+              isCurrent,
             }),
             picture === undefined ? null : gapLine(samplesIn(shownSamples, over, readAt), over),
             usd === null ? null : md`-# Price as of ${timestampWithAge(pastTime(updateTimestamp, readAt))}`,

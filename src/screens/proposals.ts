@@ -12,7 +12,7 @@ import { capitalized, cut } from "../text/plain.js";
 import { present } from "../util/present.js";
 import { address, type ParametersOf, parseAddress } from "./addresses.js";
 import { extent, orNothing, pageOf, row, rowMenu } from "./parts.js";
-import type { Menu, Screen } from "./view.js";
+import { type Menu, type Screen, SIDE_MS } from "./view.js";
 import { stateText, tallyWords } from "./vote-parts.js";
 import { untilWords } from "./vote-times.js";
 
@@ -173,7 +173,7 @@ const unreadLines = (unread: number): Markdown[] =>
 /** Lists vote requests: the open ones by deadline first, or only those of one status or kind. */
 export const proposals: Screen<"proposals"> = async (parameters, { explorer, names }) => {
   const { status, kind } = parameters;
-  const judging = { superValidators: await countSuperValidators(explorer), names, now: Date.now() };
+  const judging = { superValidators: await countSuperValidators(explorer, SIDE_MS), names, now: Date.now() };
   const reading = await readList(explorer, parameters, judging);
   const shownSlice = reading.data;
   await names.read(shownSlice.rows, NAMES_MS);

@@ -47,6 +47,9 @@ export interface Attachment {
   readonly description?: string;
 }
 
+/** Maximum wait for a value beside a screen's own data, in ms. A slow endpoint must not use up the time for the others. */
+export const SIDE_MS = 2_000;
+
 /** A thing with a page in the web explorer, if its address is set. */
 export interface ExplorerPage {
   readonly kind: "update" | "event" | "party" | "validator" | "contract" | "proposal";

@@ -10,7 +10,7 @@ import { present } from "../util/present.js";
 import { actionLines, actionMenu } from "./action-parts.js";
 import { address, buttonAddress } from "./addresses.js";
 import { namedLine } from "./parts.js";
-import type { Screen } from "./view.js";
+import { type Screen, SIDE_MS } from "./view.js";
 import { RULES_LINK, rawDataButton } from "./vote-explained.js";
 import { shortVote, standingText, standingTone, tallyLines } from "./vote-parts.js";
 import { timeLine } from "./vote-times.js";
@@ -105,7 +105,7 @@ export const voteRequest: Screen<"voteRequest"> = async (
 ) => {
   const [reading, superValidators] = await Promise.all([
     findVoteRequest(explorer, id),
-    countSuperValidators(explorer),
+    countSuperValidators(explorer, SIDE_MS),
   ]);
   const identity = reading.data.identity ?? id;
   const request = { ...reading.data, ...names.seenOf(identity) };

@@ -15,7 +15,7 @@ import { type Markdown, md, timestamp } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { address } from "./addresses.js";
 import { brief, pageOf, partyMenu } from "./parts.js";
-import type { Screen, ScreenContext } from "./view.js";
+import { type Screen, type ScreenContext, SIDE_MS } from "./view.js";
 import { RULES_LINK } from "./vote-explained.js";
 import { BALLOTS, missingLine, standingText, standingTone, tallyLines } from "./vote-parts.js";
 
@@ -59,7 +59,7 @@ export const votes: Screen<"votes"> = async ({ id, page }, context) => {
   const { explorer, names } = context;
   const [reading, superValidators] = await Promise.all([
     findVoteRequest(explorer, id),
-    countSuperValidators(explorer),
+    countSuperValidators(explorer, SIDE_MS),
   ]);
   const request = { ...reading.data, ...names.seenOf(reading.data.identity ?? id) };
   const neededVotes = neededFor(request, superValidators);
@@ -90,7 +90,7 @@ export const votes: Screen<"votes"> = async ({ id, page }, context) => {
         ? []
         : [
             md``,
-            md`-# The explorer's latest votes include ${foundVotes.data.length} of the votes counted above.`,
+            md`-# The explorer's latest votes include ${foundVotes.data.filter(({ accept }) => accept !== null).length} of the votes counted above.`,
           ]),
     ],
     readings,

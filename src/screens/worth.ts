@@ -4,10 +4,12 @@ import { worth } from "../ledger/amounts.js";
 import { isStuck } from "../ledger/price-history.js";
 import { type Markdown, md } from "../text/markdown.js";
 import { aboutUsd } from "../text/numbers.js";
+import { withTimeout } from "../util/timeouts.js";
+import { SIDE_MS } from "./view.js";
 
 /** Returns the current price of one CC in USD; null if it is unknown or too old. */
 export async function currentPrice(explorer: Explorer): Promise<string | null> {
-  const reading = await ifAnswered(explorer.price({}));
+  const reading = await withTimeout(ifAnswered(explorer.price({})), SIDE_MS, () => undefined);
   if (!reading) return null;
   const { data, fetchedAt } = reading;
   // A cached answer may be a day old while the explorer fails.

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Mood } from "../../sandbox/explorer/server.js";
-import { DAY } from "../../src/util/units.js";
+import { DAY, HOUR } from "../../src/util/units.js";
 import { type Harness, SMALL, startHarness, textOf } from "../harness.js";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -11,6 +11,15 @@ const ask = async (command: string, given: Record<string, string> = {}) => {
   return textOf(await driver.ask({ user: people.ana, channel: channels.general }, command, given));
 };
 const listOf = (content: readonly Row[]) => ({ content, last: true, totalElements: content.length });
+
+/** The locked amount is missing. */
+const withBalance = (answer: unknown): unknown => {
+  const party = answer as { readonly holdingsSummaryResponse?: { readonly summaries: readonly Row[] } };
+  if (!party.holdingsSummaryResponse) return answer;
+  const amounts = { total_coin_holdings: "100", total_unlocked_coin: "60", total_locked_coin: null };
+  const summaries = party.holdingsSummaryResponse.summaries.map((each) => ({ ...each, ...amounts }));
+  return { ...party, holdingsSummaryResponse: { ...party.holdingsSummaryResponse, summaries } };
+};
 
 const AMOUNTS = ["inputAppRewardAmount", "inputValidatorRewardAmount", "inputSvRewardAmount"];
 /** Answers that the documentation allows and the sandbox does not give by itself. */
@@ -24,6 +33,7 @@ const mood: Mood = (answer, path) => {
     const { content } = answer as { readonly content: readonly Row[] };
     return listOf(content.slice(0, 1).map((each) => ({ ...each, amuletPrice: 0 })));
   }
+  if (path.includes("/parties/")) return withBalance(answer);
   if (!path.endsWith("/vote-requests")) return answer;
   const { content } = answer as { readonly content: readonly Row[] };
   // The oldest first.
@@ -61,4 +71,26 @@ it("vote requests are listed by age, whatever the explorer's order", async () =>
     expect(numbers.length).toBeGreaterThan(2);
     expect(numbers).toEqual(numbers.toSorted((a, b) => b - a));
   }
+});
+
+it("an unlocked amount is shown if the locked one is missing", async () => {
+  const party = harness.explorer.ledger.validators[0]?.party.id ?? "";
+  const answer = await ask("/party show", { party });
+  expect(answer).toMatch(/"Unlocked","value":"60 CC".*"Locked","value":"unknown"/);
+});
+
+it("a price or a dashboard that does not answer delays a screen by seconds, and does not fail it", async () => {
+  const { explorer } = harness;
+  // Nothing is cached any more.
+  harness.pass(26 * HOUR);
+  explorer.injectFault({ kind: "slow", ms: 60_000 }, { path: /dashboard|get-price/ });
+  const party = explorer.ledger.validators[1]?.party.id ?? "";
+  const [requests, rewards] = await Promise.all([
+    ask("/proposals list", { status: "expired" }),
+    ask("/party rewards", { party }),
+  ]);
+  expect(requests).toContain("Vote requests");
+  expect(rewards).toContain("Rewards");
+  expect(requests + rewards).not.toMatch(/waiting|too long|right now/);
+  explorer.clearFaults();
 });
