@@ -57,13 +57,16 @@ const fitsPattern = (pattern: SubscriptionPattern, { channelId, feed, subject }:
 /**
  * Creates the janitor of a network's state.
  * @param otherCollections collections that feeds and other modules declare
+ * @param closesMessages false on a network that is no longer served, where nothing closes messages
  */
 export function createJanitor(
   state: State,
   subscriptions: Pick<Subscriptions, "all">,
   otherCollections: readonly CollectionDefinition[] = [],
+  closesMessages = true,
 ): Janitor {
-  const definitions = [...deliveryCollections, unreadableDocuments, ...otherCollections];
+  // The last one, because reading the others sets documents aside.
+  const definitions = [...deliveryCollections, ...otherCollections, unreadableDocuments];
   const stored = state.open(subscriptionDocuments);
 
   /** Returns the writes that delete these subscriptions and everything that belongs to them. */
@@ -108,10 +111,10 @@ export function createJanitor(
   const remove = async (
     removed: readonly Subscription[],
     removal: Removal,
-    closesMessages = false,
+    mayClose = false,
   ): Promise<void> => {
     const writesFor = async (each: readonly Subscription[]) => [
-      ...(closesMessages ? await farewellsTo(removal) : await unqueued(removal)),
+      ...(mayClose ? await farewellsTo(removal) : await unqueued(removal)),
       ...(await deletionsOf(each, removal)),
     ];
     await state.commit(await writesFor(removed));
@@ -155,7 +158,7 @@ export function createJanitor(
       const isAlone = (pattern: SubscriptionPattern) =>
         fitsPattern(pattern, key) && !remainingSubscriptions.some((each) => fitsPattern(pattern, each));
       const removal = { channelIds: [key.channelId], isRemoved: isAlone, userId: removed[0]?.userId };
-      await remove(removed, removal, true);
+      await remove(removed, removal, closesMessages);
     },
 
     removeChannels,
@@ -163,7 +166,8 @@ export function createJanitor(
     async forgetPerson(userId) {
       const owned = (await subscriptions.all()).filter((each) => each.userId === userId);
       const watcher = await state.open(watchers).get(userId);
-      await removeChannels(present([...owned, watcher]).map(({ channelId }) => channelId));
+      const channelIds = present([...owned, watcher]).map(({ channelId }) => channelId);
+      await removeChannels(channelIds);
       for (const { definition, owner } of ownedBy(definitions, "person")) {
         const collection = state.open(definition);
         for await (const [id, document] of collection.entries([userId]))
@@ -172,6 +176,10 @@ export function createJanitor(
               owner.mentions(userId, id, newest) ? owner.without?.(userId, newest) : newest,
             );
       }
+      // The person's channel is theirs alone, so a document that names it is about them.
+      const setAside = state.open(unreadableDocuments);
+      if (channelIds.length > 0)
+        for await (const [id] of setAside.entries(channelIds)) await state.commit([setAside.delete(id)]);
       return owned.length;
     },
 

@@ -264,6 +264,6 @@ export function restingNetwork(
 ): NetworkState {
   const state = createState(store, { log, prefix: prefixOf(id, known) });
   const subscriptions = createSubscriptions(state);
-  const janitor = createJanitor(state, subscriptions, collectionsOf(feeds));
+  const janitor = createJanitor(state, subscriptions, collectionsOf(feeds), false);
   return { id, name: id, state, subscriptions, janitor };
 }

@@ -29,6 +29,8 @@ export interface Collection<T> {
   delete(id: string): Write;
   /** Returns the number of this process's commits with a write to the collection, so that a copy can be used while it is current. */
   commits(): number;
+  /** True if a document could not be read and is in "unreadable". It is missing, but what it was about is not new. */
+  wasSetAside(id: string): Promise<boolean>;
   /** Moves a document that matches its schema but cannot be used to "unreadable". */
   setAside(id: string, document: T, problem: string): Promise<void>;
 }
@@ -283,6 +285,8 @@ export function createState(
       }),
       delete: (id) => ({ op: "delete", collection, id }),
       commits: () => commitCounts.get(collection) ?? 0,
+      wasSetAside: async (id) =>
+        (await state.open(unreadableDocuments).get(`${collection}/${id}`)) !== undefined,
       setAside: (id, document, problem) => setAside(definition, id, heldText(document), problem),
     };
   };

@@ -12,7 +12,7 @@ import type { Write } from "../../storage/store.js";
 import { ageOf, isTimely } from "../../util/clock.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 import { createClosings } from "./closings.js";
-import type { TrackedVoteRequest } from "./collections.js";
+import { type TrackedVoteRequest, trackedVoteRequests } from "./collections.js";
 import { decide } from "./decisions.js";
 import { MISSED_READS } from "./endings.js";
 import { eventId, type GovernanceEvent } from "./events.js";
@@ -197,10 +197,11 @@ export function createGovernanceWatch({
       if (!knownRequest) {
         const unseenSince = unclearSince.get(key) ?? lastAt;
         const isOld =
-          unseenSince === undefined
+          (await state.open(trackedVoteRequests).wasSetAside(key)) ||
+          (unseenSince === undefined
             ? isOver(row, now()) || row.createdAt === null || (await wasOpenAt(row, awaitedSince))
             : // An answer without any request, or with the same page twice, may have been wrong.
-              (knownRequests.size === 0 || wasPartial) && (await wasOpenAt(row, unseenSince - MISSED_MS));
+              (knownRequests.size === 0 || wasPartial) && (await wasOpenAt(row, unseenSince - MISSED_MS)));
         const firstRequest = firstSeen(row, now(), isOld);
         if (!firstRequest) {
           if (unseenSince !== undefined) unclearSince.set(key, unseenSince);

@@ -129,6 +129,10 @@ export function createNewcomersWatch({ explorer, state, directory, onJoined, now
       if (!others) return "partial";
       joined = [...unknown, ...others];
     }
+    const setAside = await Promise.all(
+      joined.map(({ validator }) => validator !== null && knownParties.wasSetAside(validator)),
+    );
+    joined = joined.filter((_, index) => !setAside[index]);
     yield {
       events: joined.length > 0 ? [{ validators: joined }] : [],
       writes: [

@@ -10,8 +10,10 @@ import type { Subscription } from "../../../src/delivery/collections.js";
 import { draftOf } from "../../../src/delivery/feed.js";
 import { createDirectory } from "../../../src/directory/directory.js";
 import { createNames } from "../../../src/directory/names.js";
+import { trackedVoteRequests } from "../../../src/feeds/governance/collections.js";
 import { definition } from "../../../src/feeds/governance/definition.js";
 import { createTrackedVoteRequests } from "../../../src/feeds/governance/requests.js";
+import { requestKey } from "../../../src/feeds/governance/tracking.js";
 import { createGovernanceWatch } from "../../../src/feeds/governance/watch.js";
 import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
 import { newExplorer, newState, quiet } from "../../harness.js";
@@ -65,6 +67,12 @@ async function startWatch(subscribedMs = 30 * DAY) {
         for (const event of events) kinds.push((event as { kind: string }).kind);
       }
       return kinds;
+    },
+    /** Breaks a request's document, as if the bot had then been restarted. */
+    async spoil({ firstContractId }: VoteRequest) {
+      const key = requestKey(firstContractId);
+      await state.commit([{ op: "put", collection: trackedVoteRequests.name, id: key, text: "{}" }]);
+      requests.reread();
     },
     async close() {
       await Promise.all([sandbox.close(), state.close()]);
@@ -212,6 +220,17 @@ it("the first read announces a vote request that opened since the subscription, 
   watch.setTime(-30 * MINUTE);
   castUntil(watch, watch.ledger.openVoteRequest({ title: "A title" }), 3);
   expect(await watch.pollAt(0)).toEqual(["opened"]);
+  await watch.close();
+});
+
+it("a vote request whose document could not be read is not new", async () => {
+  const watch = await startWatch();
+  await watch.pollAt(0);
+  const request = watch.ledger.openVoteRequest({ title: "A title" });
+  expect(await watch.pollAt(MINUTE)).toEqual(["opened"]);
+  await watch.spoil(request);
+  expect(await watch.pollAt(2 * MINUTE)).toEqual([]);
+  expect(await watch.tracked(request)).toMatchObject({ phase: "open" });
   await watch.close();
 });
 

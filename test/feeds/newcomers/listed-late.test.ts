@@ -6,6 +6,7 @@ import { validatorEntry } from "../../../src/directory/fill.js";
 import { createHttp } from "../../../src/explorer/http.js";
 import { readPages } from "../../../src/explorer/paging.js";
 import { createExplorerService, type Explorer } from "../../../src/explorer/service.js";
+import { knownValidators } from "../../../src/feeds/newcomers/collections.js";
 import { createNewcomersWatch } from "../../../src/feeds/newcomers/watch.js";
 import { createCache } from "../../../src/storage/cache.js";
 import { newState, quiet, SMALL } from "../../harness.js";
@@ -100,4 +101,13 @@ it("announces the others while the whole list cannot be read, and looks again af
   expect(await poll()).toEqual([]);
   await fillDirectory();
   expect(await poll()).toEqual(["Listed Later"]);
+});
+
+it("does not announce a validator whose document could not be read", async () => {
+  await poll();
+  const { data: newest } = await explorer.newValidators({ size: 1 });
+  const id = newest[0]?.validator ?? "";
+  await state.commit([{ op: "put", collection: knownValidators.name, id, text: "{}" }]);
+  expect(await poll()).toEqual([]);
+  expect(await state.open(knownValidators).get(id)).toBeDefined();
 });

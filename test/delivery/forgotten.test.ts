@@ -1,0 +1,41 @@
+import { expect, it } from "vitest";
+import { newDataDir } from "../../sandbox/bot-process.js";
+import { createJanitor } from "../../src/delivery/janitor.js";
+import { collectionsOf } from "../../src/delivery/module.js";
+import { createSubscriptions } from "../../src/delivery/subscriptions.js";
+import { feeds } from "../../src/feeds/index.js";
+import { networkChoices } from "../../src/networks/choices.js";
+import { openFileStore } from "../../src/storage/file-store.js";
+import { createState } from "../../src/storage/state.js";
+import { exportState } from "../../src/storage/transfer.js";
+import { quiet } from "../harness.js";
+
+const USER = "111111111111111111";
+const CHANNEL = "222222222222222222";
+
+it.each([
+  ["responses", "333333333333333333/a/1", { revision: "x", acknowledged: { by: USER, at: 1 } }],
+  ["voters", "444444444444444444/a", { guildId: "4", who: { kind: "member", id: USER }, setAt: "bad" }],
+  ["network-choices", `person:${USER}`, { network: "test" }],
+  ["digests", `digest/${CHANNEL}`, { x: 1 }],
+  ["validator-watches", `validator/${CHANNEL}/v`, []],
+  ["health", CHANNEL, { paused: "x" }],
+] as const)(
+  "nothing is left of a forgotten person's unreadable document in %s",
+  async (collection, id, document) => {
+    const store = openFileStore(newDataDir());
+    const state = createState(store, { log: quiet });
+    await store.commit([
+      { op: "put", collection: "people", id: USER, text: JSON.stringify({ channelId: CHANNEL }) },
+      { op: "put", collection, id, text: JSON.stringify(document) },
+    ]);
+    const janitor = createJanitor(state, createSubscriptions(state), [
+      ...collectionsOf(feeds),
+      networkChoices,
+    ]);
+    await janitor.forgetPerson(USER);
+    await janitor.sweep();
+    expect((await exportState(store)).collections).toEqual({});
+    await store.close();
+  },
+);
