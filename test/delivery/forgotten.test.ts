@@ -1,9 +1,12 @@
 import { expect, it } from "vitest";
 import { newDataDir } from "../../sandbox/bot-process.js";
+import { announcements, farewells } from "../../src/delivery/collections.js";
+import { draftOf } from "../../src/delivery/feed.js";
 import { createJanitor } from "../../src/delivery/janitor.js";
 import { collectionsOf } from "../../src/delivery/module.js";
 import { createSubscriptions } from "../../src/delivery/subscriptions.js";
 import { feeds } from "../../src/feeds/index.js";
+import { price } from "../../src/feeds/price/index.js";
 import { networkChoices } from "../../src/networks/choices.js";
 import { openFileStore } from "../../src/storage/file-store.js";
 import { createState } from "../../src/storage/state.js";
@@ -36,6 +39,40 @@ it.each([
     await janitor.forgetPerson(USER);
     await janitor.sweep();
     expect((await exportState(store)).collections).toEqual({});
+    await store.close();
+  },
+);
+
+it.each([
+  [true, 1],
+  [false, 0],
+])(
+  "a removed subscription's open messages are closed only where something closes them: %s",
+  async (closes, count) => {
+    const store = openFileStore(newDataDir());
+    const state = createState(store, { log: quiet });
+    const subscriptions = createSubscriptions(state);
+    const subscription = {
+      ...draftOf(price.definition, CHANNEL),
+      subject: "above-1",
+      userId: USER,
+      since: 1,
+    };
+    const message = {
+      feed: "price",
+      subject: "above-1",
+      channelId: CHANNEL,
+      messageId: "1",
+      in: CHANNEL,
+      at: 1,
+    };
+    await state.commit([
+      ...subscriptions.writes(subscription),
+      state.open(announcements).put("price/one", { ...message, news: false, revision: 1 }),
+    ]);
+    await createJanitor(state, subscriptions, [], closes).removeSubscription(subscription);
+    expect((await state.open(farewells).list()).size).toBe(count);
+    expect((await state.open(announcements).list()).size).toBe(0);
     await store.close();
   },
 );
