@@ -130,7 +130,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     told: "a validator is silent, in an alert whose subscription was removed",
     seed: 4,
     file: "src/delivery/janitor.ts",
-    changes: [["closesMessages ? await farewellsTo(removal) : ", ""]],
+    changes: [["mayClose ? await farewellsTo(removal) : ", ""]],
   },
   "never-listed-again": {
     told: "nothing of a validator that is listed again",
@@ -374,7 +374,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     file: "src/feeds/governance/voters.ts",
     changes: [
       [
-        "await isPingable(rest, { guildId, channelId: each.channelId, botId }, roleId, setBy)",
+        "await isPingable(reader, { guildId, channelId: each.channelId, botId }, roleId, setBy)",
         'setBy !== ""',
       ],
     ],

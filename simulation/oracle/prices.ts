@@ -23,7 +23,8 @@ interface Alert {
 const titleOf = ({ when, value }: PriceWatch): string =>
   when === "moves" ? `${value}% or more in ` : `${when} ${value} USD: `;
 
-function alertsOf(watch: PriceWatch, evidence: Evidence): Alert[] {
+/** Returns the alerts that a price watch got. */
+export function alertsOf(watch: PriceWatch, evidence: Evidence): Alert[] {
   return evidence.in(watch.channelId).flatMap(({ content, description }) => {
     const [, from, to, second] =
       /From ([\d.]+) USD(?: (?:at|on) <t:\d+:f>)? to \*\*([\d.]+) USD\*\* (?:at|on) <t:(\d+):f>/.exec(

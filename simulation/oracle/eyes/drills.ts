@@ -1,5 +1,6 @@
 import { DAY, HOUR, MINUTE, SECOND } from "../../../src/util/units.js";
 import { iso, type Judge } from "../evidence.js";
+import { alertsOf } from "../prices.js";
 import { visitsOf, whereOf } from "./visits.js";
 
 /** Distance by which a price must move back before an alert repeats, in percent. */
@@ -80,7 +81,15 @@ export const judgeDrills: Judge = function* (of, evidence) {
     const [, when, value] = PRICE_SUBJECT.exec(about) ?? [];
     const isPriced = !priceFaults.some((fault) => fault.from < from && fault.to > from - 2 * HOUR);
     const found: string[] = [];
-    if (when !== undefined && isPriced)
+    if (screen === "standing" && text.includes("one-time alert has been sent")) {
+      const isTold = of.community.prices.some(
+        (watch) =>
+          watch.isOnce &&
+          about.startsWith(`price ${watch.when}-${watch.value}`) &&
+          alertsOf(watch, evidence).some(({ at }) => at <= from),
+      );
+      if (!isTold) yield `No alert has been sent: ${where}`;
+    } else if (when !== undefined && isPriced)
       found.push(
         ...(screen === "drill"
           ? judgePriceDrill(when, Number(value), text)

@@ -1,26 +1,24 @@
 import { progress, type Subscription } from "../../delivery/collections.js";
 import { hasTopic } from "../../delivery/feed.js";
 import type { Findings, PollSteps, Subscribers } from "../../delivery/module.js";
-import { ifAnswered } from "../../explorer/errors.js";
 import { readPages } from "../../explorer/paging.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import type { Explorer } from "../../explorer/service.js";
-import { identityOf, openedAtIn, readDetail } from "../../ledger/vote-requests.js";
-import { isOver } from "../../ledger/vote-rules.js";
+import { identityOf } from "../../ledger/vote-requests.js";
 import type { LeasedState } from "../../storage/lease.js";
 import type { Write } from "../../storage/store.js";
 import { ageOf, isTimely } from "../../util/clock.js";
-import { HOUR, MINUTE } from "../../util/units.js";
+import { MINUTE } from "../../util/units.js";
 import { createClosings } from "./closings.js";
-import { type TrackedVoteRequest, trackedVoteRequests } from "./collections.js";
-import { decide } from "./decisions.js";
+import type { TrackedVoteRequest } from "./collections.js";
 import { MISSED_READS } from "./endings.js";
 import { eventId, type GovernanceEvent } from "./events.js";
-import { createPendingChecks, openedBy } from "./pending.js";
+import { createPendingChecks } from "./pending.js";
 import type { ReadFindings, RequestDeps } from "./requests.js";
+import { compareKnown, createNewRows, type RowSource } from "./rows.js";
 import { createStageChecks } from "./stages.js";
 import { topics } from "./topics.js";
-import { compare, firstSeen, isCorrected, keyOf, withReopening, withTold } from "./tracking.js";
+import { keyOf } from "./tracking.js";
 
 /** Id of the time of the last complete read. */
 export const PROGRESS = "governance";
@@ -36,12 +34,6 @@ const WHOLE_MS = 10 * MINUTE;
  * message.
  */
 const MAX_SINGLE = 3;
-/**
- * A request that ended between two reads is reported if it opened no longer than this before the last
- * complete read, in ms.
- */
-const MISSED_MS = HOUR;
-
 interface GovernanceWatchDeps extends RequestDeps {
   readonly state: LeasedState;
   /** Called with a changed request once it is stored. */
@@ -52,10 +44,6 @@ interface GovernanceWatchDeps extends RequestDeps {
 /** Returns the ids of a request's reminder events. */
 const remindersOf = (key: string, { reminded }: TrackedVoteRequest): string[] =>
   reminded.map((reminder) => eventId({ kind: "reminder", key, reminder }));
-
-/** True if no later vote saves a request. Without a decision date, enough yes votes accept it also after its quorum date. */
-const isLost = ({ hasExpired, terms }: TrackedVoteRequest): boolean =>
-  hasExpired === true && terms.targetEffectiveAt !== null;
 
 const isNew = (event: GovernanceEvent) => event.kind === "opened" || event.kind === "missed";
 
@@ -151,112 +139,41 @@ export function createGovernanceWatch({
     });
   };
 
-  /** Times of the last complete reads before requests were first seen past their dates without an outcome, by key. */
-  const unclearSince = new Map<string, number>();
-
-  /** Returns when a request was opened, epoch ms. The row's time is that of the latest vote, so the details are asked. */
-  const openingOf = async (row: VoteRequestListItem): Promise<number | null> =>
-    openedAtIn(row) ??
-    (await ifAnswered(readDetail(explorer, row).then((each) => each && openedBy(each)))) ??
-    row.createdAt;
-
-  /** True if a request was open at a time already. False if the explorer does not say. */
-  const wasOpenAt = async (row: VoteRequestListItem, time: number): Promise<boolean> => {
-    const isBefore = (createdAt: number | null) => createdAt !== null && createdAt <= time;
-    return isBefore(row.createdAt) || isBefore(await openingOf(row));
-  };
+  const judgeNew = createNewRows({ explorer, state, now });
 
   /**
    * Compares rows with the tracked requests.
-   * @param lastAt time of the last complete read; `undefined` if there was none
-   * @param awaitedSince before a complete read, the time since which somebody has waited for new requests, epoch ms
-   * @param wasPartial true if no read so far showed more than the beginning of the list
-   * @param told number of new requests of this read that have already been announced
+   * @param toldCount number of new requests of this read that have already been announced
    */
   const compareAll = async (
     rows: readonly VoteRequestListItem[],
-    whole: boolean,
-    lastAt: number | undefined,
-    { told = 0, awaitedSince = Number.POSITIVE_INFINITY, wasPartial = false } = {},
+    read: Omit<RowSource, "mayLackOlder" | "voters">,
+    wasPartial: boolean,
+    toldCount = 0,
   ): Promise<ReadFindings> => {
     const knownRequests = await requests.all();
     const learntRequests = new Map<string, TrackedVoteRequest>();
     const events: GovernanceEvent[] = [];
     const isIncomplete = rows.some(({ abstainCount }) => abstainCount === null);
-    const voters = isIncomplete ? await superValidators() : undefined;
-    // A complete read that lacked the request does not show that it was still open.
-    const closing = ({ missedReads }: TrackedVoteRequest) => ({
-      closedAt: now(),
-      openUntil: missedReads > 0 ? null : (lastAt ?? null),
-    });
+    const source: RowSource = {
+      ...read,
+      // An answer without any request, or with the same page twice, may have been wrong.
+      mayLackOlder: knownRequests.size === 0 || wasPartial,
+      voters: isIncomplete ? await superValidators() : undefined,
+    };
     for (const row of rows) {
       const identity = identityOf(row);
       if (identity === null) continue;
       const key = keyOf(knownRequests, row, identity);
       const knownRequest = learntRequests.get(key) ?? knownRequests.get(key);
-      if (!knownRequest) {
-        const unseenSince = unclearSince.get(key) ?? lastAt;
-        const isOld =
-          (await state.open(trackedVoteRequests).wasSetAside(key)) ||
-          (unseenSince === undefined
-            ? isOver(row, now()) || row.createdAt === null || (await wasOpenAt(row, awaitedSince))
-            : // An answer without any request, or with the same page twice, may have been wrong.
-              (knownRequests.size === 0 || wasPartial) && (await wasOpenAt(row, unseenSince - MISSED_MS)));
-        const firstRequest = firstSeen(row, now(), isOld);
-        if (!firstRequest) {
-          if (unseenSince !== undefined) unclearSince.set(key, unseenSince);
-          continue;
-        }
-        unclearSince.delete(key);
-        const isOpenNow = firstRequest.phase === "open";
-        // The request opened and ended after the last read, which did not list it.
-        const isMissed =
-          unseenSince !== undefined &&
-          !isOpenNow &&
-          !isOld &&
-          (row.createdAt ?? unseenSince) > unseenSince - MISSED_MS;
-        learntRequests.set(key, {
-          ...(isOpenNow ? decide(firstRequest, voters).next : firstRequest),
-          openedAt: openedAtIn(row),
-          seenAt: now(),
-          ...(isMissed ? { openUntil: Math.max(unseenSince, row.createdAt ?? 0) } : {}),
-        });
-        if (isOld) continue;
-        if (isOpenNow) events.push({ kind: "opened", key, row });
-        else if (isMissed) events.push({ kind: "missed", key, row });
-        continue;
-      }
-      const { next: compared, changedFrom, closed } = compare(knownRequest, row, whole, now());
-      const decided = compared.phase === "open" ? decide(compared, voters, whole) : { next: compared };
-      // Earlier versions did not store the opening time.
-      const isUndated = knownRequest.openedAt === undefined && openedAtIn(row) !== null;
-      const dated = isUndated ? { ...decided.next, openedAt: openedAtIn(row) } : decided.next;
-      const told = withTold(knownRequest, dated, now());
-      const nextRequest = whole && !closed ? withReopening(told, row, now()) : told;
-      if (nextRequest !== knownRequest && JSON.stringify(nextRequest) !== JSON.stringify(knownRequest))
-        learntRequests.set(key, closed ? { ...nextRequest, ...closing(knownRequest) } : nextRequest);
-      if (changedFrom)
-        events.push({
-          kind: "changed",
-          key,
-          sequence: nextRequest.changeSequence,
-          from: changedFrom,
-          to: nextRequest.terms,
-        });
-      const { status, reopenedAt } = nextRequest;
-      if (closed) events.push({ kind: "closed", key, status, correctedAt: reopenedAt });
-      else if (told.phase !== "open" && nextRequest.phase === "open" && !isLost(nextRequest))
-        events.push({ kind: "reopened", key, at: now() });
-      else if (knownRequest.endUnconfirmed && !nextRequest.endUnconfirmed && nextRequest.phase === "closed")
-        // It was announced that the outcome is unknown.
-        events.push({ kind: "closed", key, status, correctedAt: now() });
-      else if (whole && isCorrected(nextRequest, now())) {
-        const { restatedAt: correctedAt = 0 } = nextRequest;
-        learntRequests.set(key, { ...nextRequest, toldStatus: status });
-        events.push({ kind: "closed", key, status, correctedAt });
-      } else if (decided.news && !isLost(nextRequest)) events.push({ key, ...decided.news });
+      const { next, events: rowEvents } = knownRequest
+        ? compareKnown(key, knownRequest, row, source, now())
+        : await judgeNew(key, row, source);
+      if (next && next !== knownRequest && JSON.stringify(next) !== JSON.stringify(knownRequest))
+        learntRequests.set(key, next);
+      events.push(...rowEvents);
     }
-    return { learnt: learntRequests, events: toDigest(events, lastAt ?? null, told) };
+    return { learnt: learntRequests, events: toDigest(events, read.lastAt ?? null, toldCount) };
   };
 
   /** Reads the remaining pages. If a complete read is not due, stops after the last open request. */
@@ -302,9 +219,8 @@ export function createGovernanceWatch({
     if (lastRead && !afterGap && (await hasUnknown(firstPage.data.content))) {
       // New requests are on the first page, so announce them before reading the rest.
       const wasPartial = lastRead.isPartial === true;
-      const firstFindings = await compareAll(firstPage.data.content, false, lastRead.completeAt, {
-        wasPartial,
-      });
+      const firstRead = { whole: false, lastAt: lastRead.completeAt, awaitedSince: Infinity };
+      const firstFindings = await compareAll(firstPage.data.content, firstRead, wasPartial);
       toldCount = firstFindings.events.filter(isNew).length;
       yield* settle(firstFindings);
     }
@@ -312,11 +228,12 @@ export function createGovernanceWatch({
     // No request is announced before there is a baseline, so the poll must not look successful.
     if (!lastRead && !done) return "failed";
     const starts = lastRead ? [] : (await subscribers.subscriptions()).map(awaitedSinceBy);
-    const allFindings = await compareAll(rows, done, lastRead?.completeAt, {
-      told: toldCount,
-      wasPartial: lastRead?.isPartial === true,
-      awaitedSince: starts.reduce((first, each) => Math.min(first, each), Number.POSITIVE_INFINITY),
-    });
+    const wholeRead = {
+      whole: done,
+      lastAt: lastRead?.completeAt,
+      awaitedSince: starts.reduce((first, each) => Math.min(first, each), Infinity),
+    };
+    const allFindings = await compareAll(rows, wholeRead, lastRead?.isPartial === true, toldCount);
     // The list is as old as its first page. Requests that opened while it was read may be missing.
     const completeAt = firstPage.fetchedAt;
     const isPartial = !whole && (!lastRead || lastRead.isPartial === true);
