@@ -138,7 +138,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const MAX_LEAVES = 200;
-const MAX_LEAF_DEPTH = 8;
+const MAX_LEAF_DEPTH = 16;
 /** Maximum lengths of a field's name and of a value. Longer ones are cut. */
 const MAX_KEY = 100;
 const MAX_LEAF = 4_000;

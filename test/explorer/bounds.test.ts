@@ -17,6 +17,13 @@ describe("limits on untrusted data", () => {
     expect(leavesOf(Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [at, at]))).size).toBe(200);
   });
 
+  it("finds values in deep arguments, but not in endless ones", () => {
+    const nested = (levels: number): unknown =>
+      Array.from({ length: levels }).reduce((inner: unknown) => ({ a: inner }), "value");
+    expect([...leavesOf(nested(16))]).toEqual([[Array.from({ length: 16 }, () => "a").join("."), "value"]]);
+    expect(leavesOf(nested(10_000)).size).toBe(0);
+  });
+
   it("shortens long text, and names even more", () => {
     expect(toText("x".repeat(10_000_000))?.length).toBe(20_000);
     expect(toName("x".repeat(2_400_000))?.length).toBe(200);
