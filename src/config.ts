@@ -247,7 +247,7 @@ function toNetwork(
     name: values.NETWORK_NAME ?? id ?? "",
     coin: values.COIN,
     explorer: {
-      apiUrl: `${values.EXPLORER_API_URL.replace(/(\/+v1)*\/*$/i, "")}/v1`,
+      apiUrl: `${withoutVersion(values.EXPLORER_API_URL)}/v1`,
       apiKey: values.EXPLORER_API_KEY,
       requestsPerMinute: values.EXPLORER_REQUESTS_PER_MINUTE,
       concurrency: values.EXPLORER_CONCURRENCY,
@@ -405,17 +405,20 @@ function environment(): Environment {
   return { ...readEnvFile(), ...Object.fromEntries(environmentEntries) };
 }
 
+/** Returns an explorer's address without the version of its API and without a slash at the end. */
+const withoutVersion = (address: string): string => address.replace(/(\/+v1)*\/*$/i, "");
+
 /**
  * Returns a line for each key of an explorer in `.env` that would be sent to another explorer, because the environment sets another
  * address.
  */
 export const strayKeys = (file: Environment, env: Environment): string[] =>
-  Object.entries(file).flatMap(([name, fileAddress]) => {
+  Object.keys(file).flatMap((name) => {
     if (!name.startsWith("EXPLORER_API_URL")) return [];
     const key = name.replace("URL", "KEY");
-    const address = env[name]?.trim();
-    const isStray = address && address !== fileAddress?.trim() && !env[key]?.trim() && file[key]?.trim();
-    return isStray
+    const [inFile, inEnvironment] = [file[name], env[name]].map((each) => withoutVersion(each?.trim() ?? ""));
+    const isOther = inFile && inEnvironment && inFile !== inEnvironment;
+    return isOther && file[key]?.trim() && !env[key]?.trim()
       ? [
           `${key}: the environment sets another ${name} than .env, so set the key for it in the environment, too`,
         ]

@@ -18,6 +18,7 @@ it.each([
   ["another address in the environment", { EXPLORER_API_URL: "https://test.example" }, ["EXPLORER_API_KEY"]],
   ["another address and key", { EXPLORER_API_URL: "https://test.example", EXPLORER_API_KEY: "other" }, []],
   ["the same address", { EXPLORER_API_URL: " https://explorer.example" }, []],
+  ["the same address with a version", { EXPLORER_API_URL: "https://explorer.example/v1/" }, []],
   ["another key", { EXPLORER_API_KEY: "other" }, []],
   ["an empty address", { EXPLORER_API_URL: " " }, []],
 ])("a key in .env is only sent to the address in .env: %s", (_, env, stray) => {
@@ -26,6 +27,11 @@ it.each([
   const suffixed = (each: object) =>
     Object.fromEntries(Object.entries(each).map(([name, value]) => [`${name}_TEST`, value]));
   expect(strayKeys(suffixed(file), suffixed(env))).toHaveLength(stray.length);
+});
+
+it("a key in .env without an address there is for the address in the environment", () => {
+  const file = { EXPLORER_API_URL: "", EXPLORER_API_KEY: "k" };
+  expect(strayKeys(file, { EXPLORER_API_URL: "https://test.example" })).toEqual([]);
 });
 
 describe("a misspelt variable", () => {

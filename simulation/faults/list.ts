@@ -368,6 +368,12 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       ],
     ],
   },
+  "done-untold": {
+    told: "a one-time price alert has been sent, before it was",
+    seed: 18,
+    file: "src/feeds/price/alerts.ts",
+    changes: [[' === "once" && (await lastAlertOf(state, subscription)) !== undefined', ' === "once"']],
+  },
   "role-without-permission": {
     told: "a role is pinged in a channel where the person who mapped it may not ping it",
     seed: 6,

@@ -210,6 +210,8 @@ export function createUpstream({
         await check(usual, TRY_MS);
       } catch (thrown) {
         const error = usual.isAlwaysThere ? asWithheld(thrown) : thrown;
+        // Behind a wrong address, each thing is missing.
+        if (problemIs("missing")(error)) continue;
         if (problemIs("refused", "withheld")(error)) {
           answered.delete(usual.endpoint);
           continue;

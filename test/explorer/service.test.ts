@@ -477,6 +477,25 @@ describe("the explorer service", () => {
     expect(news).not.toContain("refused");
   });
 
+  it("treats the address as wrong if everything is missing, although a thing was opened before", async () => {
+    const client = service.for("background");
+    const id = sandbox.ledger.validators[0]?.party.id ?? "";
+    const readAll = async (page: number) => {
+      for (const question of [
+        () => client.dashboard({}),
+        () => client.validators({ page, size: 100 }),
+        () => client.voteRequests({ page, size: 100 }),
+        () => client.transfers({ page, size: 100 }),
+      ])
+        await problemOf(question());
+    };
+    await client.party({ partyId: id });
+    await readAll(0);
+    sandbox.injectFault({ kind: "status", status: 404 });
+    for (let page = 1; page < 4; page += 1) await readAll(page);
+    expect(news).toContain("refused");
+  });
+
   it("does not treat the key as refused if only an endpoint that answered long ago still answers", async () => {
     const askAll = async (page: number) => {
       const [given, client] = [{ page, size: 100 }, service.for("background")];
