@@ -321,12 +321,6 @@ describe("missing votes", () => {
     const list = await listed();
     expect(list).toContain(`<@&${quiet.id}> ⚠️ isn't pinged`);
     expect(list).toContain("I or whoever set it may not ping it there");
-    const hidden = { id: world().bot.id, type: 1 as const, allow: "0", deny: String(bits.ViewChannel) };
-    channel.permission_overwrites.push(hidden);
-    // A channel that the bot cannot see says nothing about the role.
-    expect(await listed()).not.toContain("isn't pinged");
-    channel.permission_overwrites.splice(channel.permission_overwrites.indexOf(hidden), 1);
-    expect(world().refusals.splice(0)).toMatchObject([{ method: "GET", body: { code: 50001 } }]);
     quiet.mentionable = true;
     expect(await listed()).not.toContain("isn't pinged");
     expect(await reminderPings("Motion with a mentionable role")).toEqual(["@Quiet reviewers"]);
