@@ -243,7 +243,7 @@ const RARE: readonly string[] = [
   "⚠️ Can't test …. Pick it below and press Test to see why.",
   "⚠️ The explorer is behind: its newest report is from ….",
   "⚠️ a deleted role, so nobody is pinged",
-  "⚠️ A role isn't pinged if it isn't mentionable, and I or who",
+  "⚠️ A role that isn't mentionable is only pinged while both I",
   "⚪ No longer listed: all of yours",
   "⚪ no longer listed since …",
   "⚪ …, no longer listed since …",

@@ -106,7 +106,7 @@ export async function resumeSubscription(
   return { wasPaused: wasRefused || isPaused || isSnoozed, lines };
 }
 
-/** Requests a drill. @throws {PersonError} if the person or the bot lacks a permission, the forum a required tag, or if it is paused */
+/** Requests a drill. @throws {PersonError} if a permission or the forum's required tag is missing, or if the channel is paused */
 export async function testSubscription(
   person: Actor,
   found: OwnedSubscription,

@@ -450,7 +450,7 @@ it("drops a drill that could not be sent for ten minutes", async () => {
   await expect.poll(texts).toEqual(["🧪 TEST: Drill two"]);
 });
 
-it("posts anew, and does not pause the forum, if a moderator has locked a post", async () => {
+it("opens a new post, and does not pause the forum, if a moderator has locked one", async () => {
   const forum = discord.world.addChannel({ type: 15, guild_id: discord.guild.id, name: "locked-forum" });
   channelId = forum.id;
   const { subscribe, publish, subscriptions } = deliveryOf({
@@ -489,7 +489,7 @@ it.each([
   (await publish("one"))();
   await expect.poll(tries).toBeGreaterThan(0);
   await settled();
-  // Without a wait of its own, it backs off.
+  // If the answer names no wait, it backs off.
   expect(tries()).toBeLessThan(4);
   expect((await subscriptions.health(channelId)).paused).toBeFalsy();
   trap.times = 0;

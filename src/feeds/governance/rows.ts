@@ -17,7 +17,7 @@ import { compare, firstSeen, isCorrected, withReopening, withTold } from "./trac
  */
 const MISSED_MS = HOUR;
 
-/** What a row says about its request: its document if that changes, and the news. */
+/** The findings in a row: its request's document if that may have changed, and the news. */
 interface RowFindings {
   readonly next?: TrackedVoteRequest;
   readonly events: readonly GovernanceEvent[];

@@ -79,7 +79,7 @@ async function unpingableRoles(
 const GONE = md`⚠️ a deleted role, so nobody is pinged`;
 /** Shown beside a role that is not mentionable, and that the bot or its mapper, who may have left, may not ping. */
 const UNPINGABLE = md`⚠️ isn't pinged`;
-const UNPINGABLE_ADVICE = md`⚠️ A role isn't pinged if it isn't mentionable, and I or whoever set it may not ping it there. Make it mentionable, or set it again with \`/voters set\`.`;
+const UNPINGABLE_ADVICE = md`⚠️ A role that isn't mentionable is only pinged while both I and the person who set it may ping it. Make it mentionable, or set it again with \`/voters set\`.`;
 
 const mentionOf = ({ who }: Pick<Representative, "who">): Markdown =>
   who.kind === "role" ? roleMention(who.id) : userMention(who.id);

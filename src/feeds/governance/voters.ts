@@ -17,8 +17,8 @@ import { missingIn, topics } from "./topics.js";
 const KEPT_MS = 30 * DAY;
 
 /**
- * Deletes the representatives of servers that have had no subscriptions for a while. Each is a commit of its own, so that a change by
- * a moderator meanwhile is kept.
+ * Deletes the representatives of servers that have had no subscriptions for 30 days. They are committed one by one, so that what a
+ * moderator changes at the same time is kept.
  */
 export async function forgetUnusedVoters(
   state: State,

@@ -132,16 +132,17 @@ export function createNewcomersWatch({ explorer, state, directory, onJoined, now
     const setAside = await Promise.all(
       joined.map(({ validator }) => validator !== null && knownParties.wasSetAside(validator)),
     );
-    joined = joined.filter((_, index) => !setAside[index]);
+    // A validator whose document was set aside is stored again, but is not new.
+    const announced = joined.filter((_, index) => !setAside[index]);
     yield {
-      events: joined.length > 0 ? [{ validators: joined }] : [],
+      events: announced.length > 0 ? [{ validators: announced }] : [],
       writes: [
         ...noteWrites([...new Set([...unknown, ...joined])]),
         readTimes.put(PROGRESS, { completeAt: now() }),
       ],
     };
     comparedAt = listedAt;
-    onJoined(joined);
+    onJoined(announced);
     return isWhole ? "done" : yield* completeBaseline();
   };
 }

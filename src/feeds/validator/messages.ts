@@ -32,7 +32,7 @@ type ShownHold = Extract<Alert, { kind: "hold" }>;
 
 /** Data for messages about a validator. */
 export interface Known {
-  /** Returns a party's name, at most so many UTF-16 units long. Those with the same name are told apart. */
+  /** Returns a party's name in at most `most` UTF-16 units. Parties with the same name are told apart. */
   readonly called: (party: string, most: number) => string;
   readonly activity: Activity | undefined;
   /** The validator's reporting interval. `undefined` if the message is about several. */

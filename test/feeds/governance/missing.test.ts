@@ -320,7 +320,7 @@ describe("missing votes", () => {
     expect(await reminderPings("Motion after a demotion")).toEqual([]);
     const list = await listed();
     expect(list).toContain(`<@&${quiet.id}> ⚠️ isn't pinged`);
-    expect(list).toContain("I or whoever set it may not ping it there");
+    expect(list).toContain("both I and the person who set it may ping it");
     quiet.mentionable = true;
     expect(await listed()).not.toContain("isn't pinged");
     expect(await reminderPings("Motion with a mentionable role")).toEqual(["@Quiet reviewers"]);
