@@ -110,6 +110,7 @@ async function startOn(
   const idKeys = createIdKeys(state, log);
   const identify = redis && { redis, key: `${REDIS_PREFIX}identify:${digest(config.discord.token)}` };
   const client = createDiscordClient(config.discord, identify);
+  // A separate client, so that a thousand announcements do not delay an answer to a person.
   const backgroundRest = createImpatientRest(config.discord, 0);
   const pacer = createPacer();
   slowOnRefusals(pacer, [client.rest, backgroundRest], log);
