@@ -59,6 +59,6 @@ export const voteButtons: readonly ButtonHandler<Network>[] = [
     button: rawDataButton,
     audience: "person",
     handle: async ({ id }, { user }, { explorer, names, renderer }: Network) =>
-      renderer.message(await rawData(explorer.for({ person: user.id }), names, id)),
+      renderer.message(await rawData(explorer.for({ person: user.id }, { isPatient: true }), names, id)),
   }),
 ];

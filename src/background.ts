@@ -27,7 +27,7 @@ import { StateError } from "./storage/store.js";
 import { createNotice } from "./util/notice.js";
 import { type Job, repeat } from "./util/repeat.js";
 import { unlessAborted, withTimeout } from "./util/timeouts.js";
-import { DAY, HOUR, SECOND } from "./util/units.js";
+import { DAY, HOUR, MINUTE, SECOND } from "./util/units.js";
 
 /** Everything that the background work of a network needs. */
 export interface BackgroundDeps
@@ -58,6 +58,8 @@ const DRILLS_MS = SECOND;
 
 /** Interval at which documents without a subscription are deleted, in ms. */
 const SWEEP_MS = HOUR;
+/** Longest interval at which the rounds are read, in ms, so that a standstill is noticed. */
+const ROUNDS_MS = 5 * MINUTE;
 
 /** The background work of one network. */
 export interface Background extends LeasedWork {
@@ -114,6 +116,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
   const { explorer, directory, names, polls, log, onDelivered, onPoll } = deps;
   const now = Date.now;
   const vitals = createVitals();
+  const ending = new AbortController();
   const vitalFeeds = deps.feeds.flatMap(({ isVital, definition: { name }, pollMs }) =>
     isVital ? [{ name, pollMs: pollMs(polls) }] : [],
   );
@@ -164,7 +167,7 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     );
     const run = async () => {
       await work();
-      unanswered.ends();
+      if (!ending.signal.aborted) unanswered.ends();
     };
     return repeat(run, everyMs, log, {
       ...(namedSlow ? { name } : {}),
@@ -176,7 +179,6 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
       },
     });
   };
-  const ending = new AbortController();
   /**
    * Ends a job that reads the explorer as soon as the work stops, because it may wait for minutes. If another process has taken over,
    * it can no longer store anything.
@@ -204,8 +206,8 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
             upkeep.touch(name);
           }
           // A failed poll is no cause for alarm, because the next one finds the same news. If the explorer is down, its circuit
-          // breaker logs it.
-          if (!(err instanceof ExplorerError)) throw err;
+          // breaker logs it. It stays closed if the explorer answers something else, so that a feed that stays unread is logged.
+          if (!(err instanceof ExplorerError) || vitals.late([{ name, pollMs }]).length > 0) throw err;
           log.debug({ err, feed: name }, "The explorer could not be read; trying again at the next poll");
         } finally {
           if (outcome !== undefined && outcome !== "failed") vitals.read(name);
@@ -241,7 +243,11 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     job(outbox.pickUpDrills, DRILLS_MS, "pickup of drills"),
     job(createFarewells(context), UPKEEP_MS, "closing of messages"),
     job(() => unlessEnded(samplePrice(newestOnly, state, now)), SAMPLE_MS, "sample of the price"),
-    job(() => unlessEnded(readRounds()), polls.watchPollSeconds * SECOND, "reading of the rounds"),
+    job(
+      () => unlessEnded(readRounds()),
+      Math.min(polls.watchPollSeconds * SECOND, ROUNDS_MS),
+      "reading of the rounds",
+    ),
     job(() => unlessEnded(fillDirectory()), DIRECTORY_MS, "reading of names"),
     job(janitor.sweep, SWEEP_MS, "sweep of the state"),
     job(createDepartures({ ...context, stopping: ending.signal }), HOUR, "lookup of quiet channels"),

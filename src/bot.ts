@@ -24,12 +24,13 @@ import { createMetrics, type Metrics } from "./ops/metrics.js";
 import { REDIS_PREFIX } from "./storage/cache.js";
 import { createIdKeys, forgetOldIds } from "./storage/id-keys.js";
 import { openStorage, type Storage } from "./storage/index.js";
-import { compete, holdForever, together } from "./storage/lease.js";
+import { compete, holdForever, type Leadership, together } from "./storage/lease.js";
 import { claimVersion, createState } from "./storage/state.js";
 import { ConflictError, type StateError } from "./storage/store.js";
 import { createWriteProbe } from "./storage/write-probe.js";
 import { digest } from "./util/digest.js";
 import { present } from "./util/present.js";
+import { unlessAborted } from "./util/timeouts.js";
 import { MINUTE } from "./util/units.js";
 
 /** A running bot. */
@@ -171,27 +172,44 @@ async function startOn(
     log,
   });
   const inFlight = new Set<Promise<void>>();
-  let stopping = false;
   client.on(Events.InteractionCreate, (interaction) => {
-    if (stopping) return;
+    if (stopped.aborted) return;
     const interactionWork = dispatch(interaction).finally(() => inFlight.delete(interactionWork));
     inFlight.add(interactionWork);
   });
   watchGateway(client, log);
   const canWrite = createWriteProbe(state);
   const health = await openHealth(config, metrics, () =>
-    findUnready(client, canWrite, stopping, registration),
+    findUnready(client, canWrite, stopped.aborted, registration),
   );
 
   const ready = whenReady(client);
   const loading = Promise.race([ready, delay(NAMES_AFTER_MS, undefined, { ref: false })]).then(startLoading);
+  let leadership: Leadership | undefined;
+  const stop = async () => {
+    log.info({}, "Stopping after the running work is finished");
+    registration?.stop();
+    const finished = Promise.allSettled([
+      ...inFlight,
+      leadership?.stop(),
+      ...(await loading).map((each) => each.stop()),
+    ]);
+    await Promise.race([finished, delay(FINISH_MS, undefined, { ref: false })]);
+    // Its connections close now, and do not reconnect.
+    client.removeAllListeners(Events.ShardReconnecting);
+    await client.destroy();
+    health?.close();
+    await idKeys.flush();
+    await storage.close();
+    log.info({}, "Stopped");
+    endLogging();
+  };
   await logIn(client, config.discord.token, log, stopped);
   client.on(Events.ShardDisconnect, ({ code }) => onBroken(new ConfigError([explainClose(code)])));
-  const { applicationId, guildIds } = await ready;
-  const sweeping = setInterval(
-    () => client.rest.handlers.sweep(({ inactive }) => inactive),
-    SWEEP_MS,
-  ).unref();
+  const readiness = await unlessAborted(ready, stopped);
+  if (!readiness) return { stop };
+  const { applicationId, guildIds } = readiness;
+  setInterval(() => client.rest.handlers.sweep(({ inactive }) => inactive), SWEEP_MS).unref();
 
   // Commands are registered concurrently with the background work. Neither waits for the other.
   registration = keepRegistering(
@@ -212,36 +230,15 @@ async function startOn(
     endIfConflict(error);
     redis?.noteFailure(error);
   };
-  const [leadership] = await Promise.all([
-    redis ? compete(redis.client, state, background, log, noteFailure) : holdForever(state, background),
-    registration.tried.then(() => {
-      log.info({ link: inviteLink(applicationId) }, "Invite link");
-      log.info({ user: client.user?.tag, commands: commands.length }, "Ready");
-    }),
-  ]);
-
-  return {
-    async stop() {
-      log.info({}, "Stopping after the running work is finished");
-      stopping = true;
-      registration?.stop();
-      const finished = Promise.allSettled([
-        ...inFlight,
-        leadership.stop(),
-        ...(await loading).map((each) => each.stop()),
-      ]);
-      await Promise.race([finished, delay(FINISH_MS, undefined, { ref: false })]);
-      // Its connections close now, and do not reconnect.
-      client.removeAllListeners(Events.ShardReconnecting);
-      await client.destroy();
-      health?.close();
-      clearInterval(sweeping);
-      await idKeys.flush();
-      await storage.close();
-      log.info({}, "Stopped");
-      endLogging();
-    },
-  };
+  leadership = await (redis
+    ? compete(redis.client, state, background, log, noteFailure)
+    : holdForever(state, background));
+  await unlessAborted(registration.tried, stopped);
+  if (!stopped.aborted) {
+    log.info({ link: inviteLink(applicationId) }, "Invite link");
+    log.info({ user: client.user?.tag, commands: commands.length }, "Ready");
+  }
+  return { stop };
 }
 
 /**

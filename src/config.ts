@@ -289,6 +289,8 @@ export function misspeltVariables(env: Environment = environment()): readonly st
   const known = new Set(names);
   const isRead = (given: string) => ids.some((id, at) => namesOf(id, at === 0, env)(given).includes(given));
   return Object.keys(env).flatMap((given) => {
+    // It belongs to the network that came first, which the state knows.
+    if (given === "GOVERNANCE_CHANNEL_ID") return [];
     if (ids[0] !== undefined && given in networkVariables && env[given]?.trim() && !isRead(given))
       return [
         `${given}: did you mean ${given}_${ids[0].toUpperCase()}? With NETWORKS, each network has its own`,
@@ -334,9 +336,14 @@ export function parseConfig(env: Environment): Config {
   check();
   const [network, ...networks] = readNetworks.map(({ id, names, values: own }) => toNetwork(id, own, names));
   if (!network) throw new ConfigError(["NETWORKS is malformed. Set it to at least one name"]);
-  const names = new Set([network, ...networks].map(({ name }) => name.toLowerCase()));
-  if (names.size <= networks.length)
-    throw new ConfigError(["NETWORK_NAME is malformed. Give each network its own name"]);
+  const names = [network, ...networks].map(({ name }) => name.toLowerCase());
+  const namesake = names.findIndex((name, at) => names.indexOf(name) < at);
+  if (namesake >= 0) {
+    const variable = readNetworks[namesake]?.names("NETWORK_NAME")[0];
+    throw new ConfigError([
+      `${variable} is missing or malformed. Set it to a name that no other network has`,
+    ]);
+  }
   const { DISCORD_SHARDS: part, REDIS_URL } = values;
   if (part !== "auto" && part.ids.length < part.count && REDIS_URL === undefined) {
     throw new ConfigError([
@@ -374,7 +381,7 @@ export function parseConfig(env: Environment): Config {
  */
 export function loadConfig(): Config {
   try {
-    const problems = strayKeys(readEnvFile(), process.env);
+    const problems = straySecrets(readEnvFile(), process.env);
     if (problems.length > 0) throw new ConfigError(problems);
     return parseConfig(environment());
   } catch (error) {
@@ -408,19 +415,24 @@ function environment(): Environment {
 /** Returns an explorer's address without the version of its API and without a slash at the end. */
 const withoutVersion = (address: string): string => address.replace(/(\/+v1)*\/*$/i, "");
 
-/**
- * Returns a line for each key of an explorer in `.env` that would be sent to another explorer, because the environment sets another
- * address.
- */
-export const strayKeys = (file: Environment, env: Environment): string[] =>
+/** Returns the variable of the secret that is sent to a variable's address. */
+const secretFor = (name: string): string | undefined => {
+  if (name === "DISCORD_API_URL") return "DISCORD_TOKEN";
+  return name.startsWith("EXPLORER_API_URL") ? name.replace("URL", "KEY") : undefined;
+};
+
+/** Returns a line for each secret in `.env` that would be sent to another host, because the environment sets another address. */
+export const straySecrets = (file: Environment, env: Environment): string[] =>
   Object.keys(file).flatMap((name) => {
-    if (!name.startsWith("EXPLORER_API_URL")) return [];
-    const key = name.replace("URL", "KEY");
-    const [inFile, inEnvironment] = [file[name], env[name]].map((each) => withoutVersion(each?.trim() ?? ""));
+    const secret = secretFor(name);
+    // The version of an API does not change where a secret goes.
+    const [inFile, inEnvironment] = [file[name], env[name]].map((each = "") =>
+      each.trim().replace(/(\/+v\d+)*\/*$/i, ""),
+    );
     const isOther = inFile && inEnvironment && inFile !== inEnvironment;
-    return isOther && file[key]?.trim() && !env[key]?.trim()
+    return isOther && secret && file[secret]?.trim() && !env[secret]?.trim()
       ? [
-          `${key}: the environment sets another ${name} than .env, so set the key for it in the environment, too`,
+          `${secret}: the environment sets another ${name} than .env, so set ${secret} for it in the environment, too`,
         ]
       : [];
   });

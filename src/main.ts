@@ -21,7 +21,7 @@ const beginEnd = () => {
 };
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, beginEnd);
 
-// From Node 22.8 on, compiled code is kept in the folder for temporary files, for the next start.
+// From Node 22.8 on, compiled code is kept for the next start, in NODE_COMPILE_CACHE or the folder for temporary files.
 const enableCompileCache: unknown = Reflect.get(nodeModule, "enableCompileCache");
 if (typeof enableCompileCache === "function") enableCompileCache();
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, realpathSync, renameSync, rmSync, statSync, w
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
-import { loadStorageConfig } from "./config.js";
+import { loadStorageConfig, misspeltVariables } from "./config.js";
 import { openStorage } from "./storage/index.js";
 import { IN_USE, isLeaseHeld } from "./storage/lease.js";
 import { explainRedis } from "./storage/redis-words.js";
@@ -26,11 +26,14 @@ interface IdleStore {
   readonly store: ReplaceableStore;
   /** @throws {StateError} if a bot is using the store */
   checkIdle(): Promise<void>;
+  /** The file, or the host and the database of Redis, for messages. */
+  readonly place: string;
   close(): Promise<void>;
 }
 
 async function openIdle(action: "export" | "import"): Promise<IdleStore> {
   const config = loadStorageConfig();
+  for (const hint of misspeltVariables()) if (/REDIS_URL|DATA_DIR/.test(hint)) console.error(hint);
   if (config.redisUrl === undefined && action === "export" && !existsSync(join(config.dataDir, "crier.db")))
     throw new StateError(`DATA_DIR: there is no state in ${config.dataDir}, and REDIS_URL is not set`);
   // If a bot uses the file, opening it fails because the bot has locked it.
@@ -49,8 +52,15 @@ async function openIdle(action: "export" | "import"): Promise<IdleStore> {
         }));
       if (isHeld) throw new StateError(IN_USE);
     },
+    place: config.redisUrl === undefined ? join(config.dataDir, "crier.db") : redisPlace(config.redisUrl),
     close,
   };
+}
+
+/** Returns the host and the database in Redis' address, without its user and password. */
+function redisPlace(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `Redis at ${host}${pathname === "/" ? "" : pathname}`;
 }
 
 /** Parses the command line. @throws {StateError} with the usage if an option is unknown */
@@ -73,20 +83,23 @@ async function main(): Promise<void> {
   }
   const [action, file] = positionals;
   if ((action !== "export" && action !== "import") || file === undefined) throw new StateError(USAGE);
+  // A file that cannot be read must not leave an empty state behind.
+  const imported = action === "import" ? readJson(file) : undefined;
   const openedStore = await openIdle(action);
+  const { place } = openedStore;
   try {
     if (action === "export") {
       const state = await exportState(openedStore.store);
       // A nightly export of the wrong database must not replace the last good one.
       if (Object.keys(state.collections).length === 0)
-        throw new StateError("There is no state to export. Check REDIS_URL, and its database number");
+        throw new StateError(`There is no state to export in ${place}`);
       await writeText(file, `${JSON.stringify(state)}\n`);
       const documents = Object.values(state.collections).flatMap((each) => Object.keys(each));
-      console.error(`Exported ${documents.length} documents`);
+      console.error(`Exported ${documents.length} documents from ${place}`);
     } else {
       await openedStore.checkIdle();
-      const count = await importState(openedStore.store, readJson(file), values.replace);
-      console.error(`Imported ${count} documents`);
+      const count = await importState(openedStore.store, imported, values.replace);
+      console.error(`Imported ${count} documents into ${place}`);
     }
   } finally {
     await openedStore.close();

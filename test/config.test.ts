@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ConfigError, misspeltVariables, parseConfig, strayKeys } from "../src/config.js";
+import { ConfigError, misspeltVariables, parseConfig, straySecrets } from "../src/config.js";
 
 const NEEDED = { DISCORD_TOKEN: "t", EXPLORER_API_URL: "https://explorer.example", EXPLORER_API_KEY: "k" };
 
@@ -23,15 +23,24 @@ it.each([
   ["an empty address", { EXPLORER_API_URL: " " }, []],
 ])("a key in .env is only sent to the address in .env: %s", (_, env, stray) => {
   const file = { EXPLORER_API_URL: "https://explorer.example", EXPLORER_API_KEY: "k" };
-  expect(strayKeys(file, env).map((line) => line.split(":")[0])).toEqual(stray);
+  expect(straySecrets(file, env).map((line) => line.split(":")[0])).toEqual(stray);
   const suffixed = (each: object) =>
     Object.fromEntries(Object.entries(each).map(([name, value]) => [`${name}_TEST`, value]));
-  expect(strayKeys(suffixed(file), suffixed(env))).toHaveLength(stray.length);
+  expect(straySecrets(suffixed(file), suffixed(env))).toHaveLength(stray.length);
+});
+
+it.each([
+  ["https://proxy.example/api/v10", ["DISCORD_TOKEN"]],
+  ["https://discord.example/api", []],
+])("the token in .env is only sent to the address in .env: %s", (url, stray) => {
+  const file = { DISCORD_API_URL: "https://discord.example/api/v10", DISCORD_TOKEN: "t" };
+  expect(straySecrets(file, { DISCORD_API_URL: url }).map((line) => line.split(":")[0])).toEqual(stray);
+  expect(straySecrets(file, { DISCORD_API_URL: url, DISCORD_TOKEN: "other" })).toEqual([]);
 });
 
 it("a key in .env without an address there is for the address in the environment", () => {
   const file = { EXPLORER_API_URL: "", EXPLORER_API_KEY: "k" };
-  expect(strayKeys(file, { EXPLORER_API_URL: "https://test.example" })).toEqual([]);
+  expect(straySecrets(file, { EXPLORER_API_URL: "https://test.example" })).toEqual([]);
 });
 
 describe("a misspelt variable", () => {
@@ -48,6 +57,8 @@ describe("a misspelt variable", () => {
       ["EXPLORER_API_URL_TEST: NETWORKS does not name TEST"],
     ],
     [{ EXPLORER_API_KEY_TEST: "k" }, ["EXPLORER_API_KEY_TEST: NETWORKS does not name TEST"]],
+    // It belongs to the network that came first, which only the state knows.
+    [{ NETWORKS: "main,test", GOVERNANCE_CHANNEL_ID: "1" }, []],
     [
       { NETWORKS: "main,test", NETWORK_NAME: "MainNet" },
       ["NETWORK_NAME: did you mean NETWORK_NAME_MAIN? With NETWORKS, each network has its own"],
@@ -296,7 +307,7 @@ describe("the environment", () => {
 
     it("rejects two networks with the same name, and reports each problem once", () => {
       expect(problemsOf({ ...TWO, NETWORK_NAME_MAIN: "Net", NETWORK_NAME_TEST: "net" })).toEqual([
-        expect.stringMatching(/^NETWORK_NAME/),
+        expect.stringMatching(/^NETWORK_NAME_TEST/),
       ]);
       expect(problemsOf({ ...TWO, EXPLORER_CONCURRENCY: "0" })).toHaveLength(1);
     });

@@ -5,7 +5,7 @@ import { fuzz } from "../sandbox/fuzz/fuzz.js";
 
 const SEED = 14;
 /**
- * Eight workers share two cores, so only a block that endangers an answer counts (Discord: 3 s). `npm run fuzz` has the machine
+ * Six workers share two cores, so only a block that endangers an answer counts (Discord: 3 s). `npm run fuzz` has the machine
  * to itself and reports blocks from 200 ms.
  */
 const BLOCKS_FROM_MS = 1_500;

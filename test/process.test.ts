@@ -95,6 +95,32 @@ describe("the bot as a process", () => {
     expect(unmerged()).toBe(0);
   });
 
+  it("stops as usual while Discord does not answer the registration of the commands", async () => {
+    const env = botEnvironment(discord, explorer);
+    const hanging = { method: "GET", path: /^\/applications\/.*commands$/, delayMs: 30_000, times: 1 };
+    discord.trap(hanging);
+    const bot = startBotProcess(env);
+    await expect.poll(() => hanging.times).toBe(0);
+    expect(await bot.stop("SIGTERM")).toBe(0);
+    expect(bot.output()).toContain("Stopped");
+    expect(bot.output()).not.toContain('"Ready"');
+    expect(statSync(join(env.DATA_DIR, "crier.db-wal")).size).toBe(0);
+  });
+
+  it("stops as usual while its shards connect", async () => {
+    const env = botEnvironment(discord, explorer, {
+      DISCORD_SHARDS: "0-39/40",
+      GOVERNANCE_POLL_SECONDS: "60",
+    });
+    const { identifyMs } = discord.gateway;
+    discord.gateway.identifyMs = 2_000;
+    const bot = startBotProcess(env);
+    await expect.poll(bot.output).toContain("A shard is connected");
+    expect(await bot.stop("SIGTERM")).toBe(0);
+    discord.gateway.identifyMs = identifyMs;
+    expect(statSync(join(env.DATA_DIR, "crier.db-wal")).size).toBe(0);
+  });
+
   it("registers commands only if they changed, and removes those of the other scope", async () => {
     const puts = () => discord.requests.filter(({ method }) => method === "PUT").map(({ path }) => path);
     const run = async (more: Record<string, string>) => {

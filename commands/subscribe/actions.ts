@@ -1,4 +1,5 @@
 import type { FeedDefinition } from "../../src/delivery/feed.js";
+import { snoozeEnd } from "../../src/delivery/snoozes.js";
 import type { ChannelPlace } from "../../src/discord/permissions.js";
 import {
   drillSubscription,
@@ -100,8 +101,8 @@ export async function resumeSubscription(
   const network = servedOf(found);
   await checkPermissions(person, network, place, feed, subscription);
   const { wasRefused, lines } = await reopen(place, found, services);
-  const { isPaused = false, snoozedUntil = 0 } = subscription;
-  const isSnoozed = snoozedUntil > Date.now();
+  const { isPaused = false } = subscription;
+  const isSnoozed = snoozeEnd(subscription, Date.now()) > 0;
   if (isPaused || isSnoozed) await setPaused(network, subscription, false);
   return { wasPaused: wasRefused || isPaused || isSnoozed, lines };
 }

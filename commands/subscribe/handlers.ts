@@ -38,7 +38,7 @@ export async function subscribe(
   const place = await placeOf(interaction, services);
   const given = settingsIn(interaction);
   const named = await namedSubject(interaction, feed.subject, services);
-  return save(interaction, services, place, feed, { given, named });
+  return save({ person: interaction, services, place, feed, given, named });
 }
 
 /** Thrown if a command's options match several subscriptions. The person chooses one from a menu. */
@@ -117,14 +117,8 @@ export async function edit(
   const network = servedOf(chosenOne);
   const named = await namedSubject(interaction, feed.subject, network);
   const given = settingsIn(interaction);
-  return save(
-    interaction,
-    { ...network, feeds: services.feeds },
-    place,
-    feed,
-    { given, named },
-    subscription,
-  );
+  const own = { ...network, feeds: services.feeds };
+  return save({ person: interaction, services: own, place, feed, given, named, edited: subscription });
 }
 
 /** Handles `/subscribe remove`. It also works for deleted channels. */

@@ -40,7 +40,7 @@ function withSettings(
 ) {
   if (feeds.some(({ isQuiet }) => !isQuiet))
     builder.addRoleOption((option) =>
-      option.setName("role").setDescription("Role to ping with each announcement"),
+      option.setName("role").setDescription("Role to ping with important announcements"),
     );
   addSettings(builder, feeds, isNew);
   for (const [name, description] of Object.entries(DELIVERY_FLAGS))
@@ -129,10 +129,7 @@ export const suggestionsOf = (
 
 /** Creates /subscribe, with a subcommand for each feed. */
 export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand<Network> {
-  const builder = commandForManagers(
-    "subscribe",
-    `Set up announcements in a channel: ${feeds.map(({ name }) => name).join(", ")}`,
-  );
+  const builder = commandForManagers("subscribe", "Set up announcements in a channel, or change them");
   for (const feed of feeds) builder.addSubcommand(ofFeed(feed));
   builder
     .addSubcommand(

@@ -1,6 +1,8 @@
 import { Routes } from "discord.js";
+import { LRUCache } from "lru-cache";
 import * as z from "zod";
 import type { FeedDefinition } from "../../src/delivery/feed.js";
+import { snoozeEnd } from "../../src/delivery/snoozes.js";
 import { type ButtonHandler, handlerOf } from "../../src/discord/buttons.js";
 import type { Click } from "../../src/discord/clicks.js";
 import { LIMITS } from "../../src/discord/limits.js";
@@ -12,8 +14,11 @@ import type { Link, Menu, View } from "../../src/screens/view.js";
 import { findAmong, type OwnedSubscription, setPaused } from "../../src/subscribe/editor.js";
 import { labelOf } from "../../src/subscribe/shown.js";
 import { join, type Markdown, md, timestamp } from "../../src/text/markdown.js";
+import { perObject } from "../../src/util/per-object.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { present } from "../../src/util/present.js";
+import { singleFlight } from "../../src/util/single-flight.js";
+import { MINUTE } from "../../src/util/units.js";
 import { endSubscription, resumeSubscription, testSubscription } from "./actions.js";
 import { settingFields, settingsInForm } from "./form.js";
 import { save } from "./save.js";
@@ -52,9 +57,14 @@ type Place = Readonly<z.infer<z.ZodObject<typeof place>>>;
 const parametersOf = ({ subscription, networkState }: OwnedSubscription, shownBy: Network): Place => ({
   c: subscription.channelId,
   feed: subscription.feed,
-  ...(subscription.subject === null ? {} : { id: subscription.subject }),
-  ...(networkState.id === shownBy.id || networkState.id === undefined ? {} : { network: networkState.id }),
+  id: subscription.subject ?? undefined,
+  network: networkState.id === shownBy.id ? undefined : networkState.id,
 });
+
+/** Names of channels by id, for a minute. Without it, people who open the menu together wait for each other at Discord's limit. */
+const knownNames = perObject(
+  (_: Network["rest"]) => new LRUCache<string, Promise<string | undefined>>({ max: 1_000, ttl: MINUTE }),
+);
 
 /** Returns the names of channels by id. A channel that is gone or closed to the bot has none. */
 async function channelNames(
@@ -62,9 +72,11 @@ async function channelNames(
   { rest }: Network,
 ): Promise<ReadonlyMap<string, string>> {
   const ids = [...new Set(all.map(({ subscription }) => subscription.channelId))];
+  const nameOf = async (id: string) =>
+    ((await rest.get(Routes.channel(id))) as { readonly name?: string }).name;
   const names = ids.map(async (id) => {
-    const channel = (await rest.get(Routes.channel(id)).catch(() => ({}))) as { readonly name?: string };
-    return channel.name === undefined ? [] : [[id, channel.name] as const];
+    const name = await singleFlight(knownNames(rest), id, () => nameOf(id), true).catch(() => undefined);
+    return name === undefined ? [] : [[id, name] as const];
   });
   return new Map((await Promise.all(names)).flat());
 }
@@ -127,8 +139,8 @@ async function card(each: OwnedSubscription, shownBy: Network, note?: Markdown):
     subscription.channelId,
   );
   const isPaused = subscription.isPaused === true || isChannelPaused;
-  const { snoozedUntil = 0 } = subscription;
-  const isSnoozed = snoozedUntil > Date.now();
+  const snoozedUntil = snoozeEnd(subscription, Date.now());
+  const isSnoozed = snoozedUntil > 0;
   const links: Link[] = [];
   if (network) links.push({ label: "Edit", emoji: "✏️", to: buttonAddress(editButton, parameters) });
   if (network && isPaused) links.push(link("resume", "Resume", "▶️"));
@@ -191,11 +203,12 @@ export function createSubscriptionButtons(
         const { found, guildId } = await find(wanted, click, services);
         if (!click.isModalSubmit()) return card(found, services);
         const { subscription, feed } = found;
-        const channel = await readPlace(services.rest, guildId, subscription.channelId);
+        const place = await readPlace(services.rest, guildId, subscription.channelId);
         const given = settingsInForm(click, feed, subscription);
         const served = servedOf(found);
         const [named = null] = namesSubjects(click) ? await subjectsIn(click, feed, served) : [];
-        return save(click, { ...served, feeds }, channel, feed, { given, named }, subscription);
+        const own = { ...served, feeds };
+        return save({ person: click, services: own, place, feed, given, named, edited: subscription });
       },
     }),
     handlerOf({

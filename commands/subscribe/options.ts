@@ -36,13 +36,27 @@ export function addRequired(
   return builder;
 }
 
+/** Maximum number of feeds' settings in `/subscribe edit`. Discord allows 25 options, and eight are about the subscription itself. */
+const MAX_EDITED = 17;
+
+/** Returns the feeds whose settings fit into `/subscribe edit`. Those of others are typed by subscribing again. */
+function editable(feeds: readonly FeedDefinition[]): readonly FeedDefinition[] {
+  let names: ReadonlySet<string> = new Set();
+  return feeds.filter((feed) => {
+    const all = new Set([...names, ...Object.keys(switchesOf(feed)), ...Object.keys(feed.options)]);
+    if (feed.isTypedAgain || all.size > MAX_EDITED) return false;
+    names = all;
+    return true;
+  });
+}
+
 /** Adds the other settings of these feeds. Options that several feeds share are added once. */
 export function addSettings(
   builder: SlashCommandSubcommandBuilder,
   feeds: readonly FeedDefinition[],
   isNew: boolean,
 ): SlashCommandSubcommandBuilder {
-  const offered = isNew ? feeds : feeds.filter(({ isTypedAgain }) => !isTypedAgain);
+  const offered = isNew ? feeds : editable(feeds);
   const topics = Object.assign({}, ...offered.map(switchesOf)) as FeedDefinition["topics"];
   for (const [name, { description, byDefault }] of Object.entries(topics))
     builder.addBooleanOption((option) =>

@@ -55,15 +55,6 @@ async function checkRoom(
     );
 }
 
-/** A subscription as a person wants it. */
-interface WantedSubscription {
-  readonly given: GivenSettings;
-  /** The subject that the person named. `null` if it is the earlier one, or follows from the settings. */
-  readonly named: string | null;
-  /** True if the person saw defaults, and not the settings of an existing subscription. */
-  readonly isNew?: boolean;
-}
-
 /** Types of channels whose messages can have a thread (Discord: Start Thread from Message), and forums, whose posts are threads. */
 const THREADED: ReadonlySet<ChannelType> = new Set([
   ChannelType.GuildText,
@@ -80,14 +71,28 @@ interface SavedWords {
   readonly standing: readonly Markdown[];
 }
 
+/** A person's wish to make or change a channel's subscription. */
+interface SaveRequest {
+  readonly person: Actor;
+  readonly services: SubscribeServices;
+  readonly place: ChannelPlace;
+  readonly feed: FeedDefinition;
+  readonly given: GivenSettings;
+  /** The subject that the person named. `null` if it is the earlier one, or follows from the settings. */
+  readonly named: string | null;
+  /** True if the person saw defaults, and not the settings of an existing subscription. */
+  readonly isNew?: boolean;
+  /** The subscription that is changed. Missing for one that may be new. */
+  readonly edited?: SubscriptionKey;
+}
+
 /**
  * Saves a channel's subscription, after checking that the person may have it like that, that the bot can post, and that no limit
  * is exceeded. If somebody else changes it meanwhile, both changes are kept.
- * @param edited the subscription that is changed; missing for one that may be new
  * @throws {PersonError}
  */
-export const saveUntilKept = (...request: Parameters<typeof saveOnce>): Promise<SavedWords> =>
-  untilSaved(() => saveOnce(...request));
+export const saveUntilKept = (request: SaveRequest): Promise<SavedWords> =>
+  untilSaved(() => saveOnce(request));
 
 /**
  * True if a feed keeps what it remembers about a subscription, as after a change of its role. The feed starts again if the
@@ -109,15 +114,42 @@ function isContinued(
   return isAlike && (isEdit || feed.isTypedAgain === true || feed.restartedBy !== undefined);
 }
 
-/** Changes the current version of a subscription, or makes one. Used with `untilSaved`. */
-async function saveOnce(
-  person: Actor,
-  services: SubscribeServices,
-  place: ChannelPlace,
+/** Returns settings as the type of a channel allows them. @throws {PersonError} if the person asked for what it doesn't allow */
+function fittingSettings(
+  wanted: ReturnType<typeof chosenSettings>,
+  given: GivenSettings,
+  { id, type }: ChannelPlace["channel"],
+) {
+  const mayPublish = type === ChannelType.GuildAnnouncement;
+  if (given.flag("publish") === true && !mayPublish)
+    throw new PersonError(
+      `<#${id}> isn't an announcement channel, so messages can't be published there. Turn off “Publish in announcement channels” (\`publish\`).`,
+    );
+  const mayThread = THREADED.has(type);
+  if (given.flag("thread") === true && !mayThread)
+    throw new PersonError(
+      `<#${id}> can't have threads under its messages. Turn off “Open a thread under each announcement” (\`thread\`).`,
+    );
+  // The channel's type may have changed.
+  return { ...wanted, publish: wanted.publish && mayPublish, thread: wanted.thread && mayThread };
+}
+
+/** Returns a subscription as it is saved. One that continues keeps its snooze and the time of its last change. */
+function savedVersion(
   feed: FeedDefinition,
-  { given, named, isNew = false }: WantedSubscription,
-  edited?: SubscriptionKey,
-): Promise<SavedWords> {
+  existing: Subscription | undefined,
+  wanted: Subscription,
+  isEdit: boolean,
+): Subscription {
+  const { savedAt: _, snoozedUntil, ...restarted } = wanted;
+  if (!existing || !isContinued(feed, existing, wanted, isEdit)) return { ...restarted, savedAt: Date.now() };
+  const { savedAt } = existing;
+  return { ...wanted, ...(savedAt === undefined ? {} : { savedAt }) };
+}
+
+/** Changes the current version of a subscription, or makes one. Used with `untilSaved`. */
+async function saveOnce(request: SaveRequest): Promise<SavedWords> {
+  const { person, services, place, feed, given, named, isNew = false, edited } = request;
   const { subscriptions } = services;
   const { channel } = place;
   const deps = answerDeps(person, services);
@@ -128,22 +160,10 @@ async function saveOnce(
   if (edited && !existing) throw noLongerThere();
   // Subscribing again ends a pause, as with `/watch`. An edit does not.
   const before = edited || !existing ? existing : awake(existing);
-  const wanted = chosenSettings(given, feed, isNew ? undefined : before);
-  const mayPublish = channel.type === ChannelType.GuildAnnouncement;
-  if (given.flag("publish") === true && !mayPublish)
-    throw new PersonError(
-      `<#${channel.id}> isn't an announcement channel, so messages can't be published there. Turn off “Publish in announcement channels” (\`publish\`).`,
-    );
-  const mayThread = THREADED.has(channel.type);
-  if (given.flag("thread") === true && !mayThread)
-    throw new PersonError(
-      `<#${channel.id}> can't have threads under its messages. Turn off “Open a thread under each announcement” (\`thread\`).`,
-    );
-  // The channel's type may have changed.
-  const settings = { ...wanted, publish: wanted.publish && mayPublish, thread: wanted.thread && mayThread };
+  const settings = fittingSettings(chosenSettings(given, feed, isNew ? undefined : before), given, channel);
   const subject = checked ?? feed.subject?.of?.(settings, existing) ?? key.subject;
   await checkPermissions(person, services, place, feed, settings);
-  const wantedSubscription: Subscription = {
+  const wantedSubscription = {
     ...settings,
     channelId: channel.id,
     feed: feed.name,
@@ -152,17 +172,11 @@ async function saveOnce(
     userId: null,
     forum: channel.type === ChannelType.GuildForum,
     tagId: tagFor(place, feed),
-    since: existing?.since || Date.now(),
+    since: existing?.since ?? Date.now(),
   };
-  const { savedAt: _, snoozedUntil, ...restarted } = wantedSubscription;
-  const { savedAt } = existing ?? {};
-  const subscription: Subscription =
-    existing && isContinued(feed, existing, wantedSubscription, edited !== undefined)
-      ? { ...wantedSubscription, ...(savedAt === undefined ? {} : { savedAt }) }
-      : { ...restarted, savedAt: Date.now() };
-  const isSame = isSameSubscription(isNew ? before : existing, subscription);
+  const subscription = savedVersion(feed, existing, wantedSubscription, edited !== undefined);
   // A dialog may be submitted twice. Otherwise, its defaults must not replace what somebody has set.
-  if (isNew && existing && !isSame)
+  if (isNew && existing && !isSameSubscription(before, subscription))
     throw new PersonError(
       `<#${channel.id}> already has that subscription, with other settings. Edit or remove it instead.`,
     );
@@ -194,7 +208,11 @@ async function saveOnce(
 }
 
 /** Saves a channel's subscription, and returns the answer. @throws {PersonError} */
-export async function save(...request: Parameters<typeof saveOnce>): Promise<MessagePayload> {
-  const { title, headline: summary, described: settings, standing } = await saveUntilKept(...request);
-  return say(request[1], title, [summary, ...settings, ...(standing.length > 0 ? [md``, ...standing] : [])]);
+export async function save(request: SaveRequest): Promise<MessagePayload> {
+  const { title, headline: summary, described: settings, standing } = await saveUntilKept(request);
+  return say(request.services, title, [
+    summary,
+    ...settings,
+    ...(standing.length > 0 ? [md``, ...standing] : []),
+  ]);
 }

@@ -101,7 +101,10 @@ export function described(
   const threads = thread ? [md`A thread under each announcement`] : [];
   return present([
     names.length > 0 ? md`Subscribed to: ${names.join(", ")}` : NOTHING,
-    roleId !== null && (gone.has(roleId) ? GONE_ROLE : md`Pings ${roleMention(roleId)}`),
+    roleId !== null &&
+      (gone.has(roleId)
+        ? GONE_ROLE
+        : md`Pings ${roleMention(roleId)}${feed.pings === undefined ? md`` : md` ${feed.pings}`}`),
     ...(forum ? [md`A post for each ${feed.thing}`] : threads),
     publish && md`Published to channels that follow this one`,
   ]);

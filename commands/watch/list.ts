@@ -1,4 +1,5 @@
 import { watchers } from "../../src/delivery/collections.js";
+import { snoozeEnd } from "../../src/delivery/snoozes.js";
 import { changeWatchButton, watchesButton } from "../../src/delivery/watch-buttons.js";
 import { LIMITS } from "../../src/discord/limits.js";
 import type { MessagePayload } from "../../src/discord/message.js";
@@ -56,19 +57,17 @@ async function linesOf(each: Watch, services: Network, shownBy: Network): Promis
   ];
 }
 
-const changes = (
-  { feed, subscription: { subject, isPaused, snoozedUntil = 0 }, network, networkState }: Watch,
-  isRefused: boolean,
-): Link[] => {
+const changes = ({ feed, subscription, network, networkState }: Watch, isRefused: boolean): Link[] => {
+  const { subject, isPaused } = subscription;
   const id = subject ?? "";
-  const resting = network || networkState.id === undefined ? {} : { network: networkState.id };
+  const restingId = network ? undefined : networkState.id;
   const addressTo = (what: "pause" | "resume" | "remove") =>
-    buttonAddress(changeWatchButton, { feed: feed.name, id, to: what, ...resting });
+    buttonAddress(changeWatchButton, { feed: feed.name, id, to: what, network: restingId });
   const pause: Link =
     isPaused || isRefused
       ? { label: "Resume", emoji: "▶️", to: addressTo("resume") }
       : { label: "Pause", emoji: "⏸️", to: addressTo("pause") };
-  const isSnoozed = !isPaused && snoozedUntil > Date.now();
+  const isSnoozed = !isPaused && snoozeEnd(subscription, Date.now()) > 0;
   return present([
     // A watch on a network that is no longer served can only be removed.
     network && pause,
@@ -128,9 +127,7 @@ export async function watchList(
             to: buttonAddress(watchesButton, {
               feed: each.feed.name,
               id: each.subscription.subject ?? "",
-              ...(each.networkState.id !== shownBy.id && each.networkState.id !== undefined
-                ? { network: each.networkState.id }
-                : {}),
+              network: each.networkState.id === shownBy.id ? undefined : each.networkState.id,
             }),
           })),
         ),

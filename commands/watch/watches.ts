@@ -144,7 +144,7 @@ async function saveWatch(
   const { subscriptions, janitor, state, rest, renderer } = services;
   const { feed, watch } = watchable;
   const deps = answerDeps(person, services);
-  // A bad value is told before anything is asked or sent.
+  // Report an invalid value before anything is sent.
   settingsOf(undefined);
   const subject = (await watch.subject.check?.(wanted, deps)) ?? wanted;
   const { id: userId } = person.user;
@@ -236,11 +236,15 @@ export async function clearRefusal(userId: string, state: Network["state"]): Pro
   await state.commit([people.expect(userId, person), people.put(userId, known)]);
 }
 
-/** Deletes everything about a person on all networks. Returns the number of watches that have ended. */
-export async function forget(userId: string, networks: Networks, choices: NetworkChoices): Promise<number> {
-  await choices.settled({ person: userId });
-  let count = 0;
-  for (const { janitor } of await allNetworks(networks)) count += await janitor.forgetPerson(userId);
-  choices.release({ person: userId });
-  return count;
-}
+/**
+ * Deletes everything about a person on all networks. It waits for the person's watches that are being created. Returns the number of
+ * watches that have ended.
+ */
+export const forget = (userId: string, networks: Networks, choices: NetworkChoices): Promise<number> =>
+  perPerson(userId, async () => {
+    await choices.settled({ person: userId });
+    let count = 0;
+    for (const { janitor } of await allNetworks(networks)) count += await janitor.forgetPerson(userId);
+    choices.release({ person: userId });
+    return count;
+  });

@@ -48,9 +48,9 @@ export async function upgrading({ place, chapter, ask, hear, page, polled, pass 
     /Network upgrade in .* still runs/,
   );
   await before(2 * HOUR + DAY - MINUTE);
-  await hear("A day before the freeze", ops, /no new parties or packages in 1 day/);
+  await hear("A day before the freeze", ops, /freeze in 1 day/);
   await before(3 * HOUR - MINUTE);
-  await hear("An hour before the freeze", ops, /no new parties or packages in 1 h/);
+  await hear("An hour before the freeze", ops, /freeze in 1 h/);
   await before(-MINUTE);
   await hear("Its time comes", ops, /transactions pause about now/);
   for (let times = 0; times < 3; times += 1) await pass(5 * MINUTE);

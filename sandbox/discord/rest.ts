@@ -44,10 +44,11 @@ export interface Trap {
   readonly path: RegExp;
   times: number;
   /**
-   * Error to answer with. "lost" handles the request, then drops the connection before the answer. "reset"
-   * drops it at once, "html" is a proxy's page. Missing if the request is only delayed.
+   * Error to answer with. "reset" drops the connection at once, and "html" is a proxy's page. "lost" handles the request and closes
+   * the connection before the answer, "lost-reset" resets it, and "lost-html" answers with a proxy's page. Missing if the request is
+   * only delayed.
    */
-  readonly error?: DiscordError | "lost" | "reset" | "html";
+  readonly error?: DiscordError | "reset" | "html" | "lost" | "lost-reset" | "lost-html";
   readonly delayMs?: number;
 }
 
@@ -291,6 +292,11 @@ export function createRest(parts: Parts) {
     },
   };
 
+  /** Answers with a proxy's page. */
+  const sendPage = (response: ServerResponse): void => {
+    response.writeHead(502, { "content-type": "text/html" });
+    response.end("<html><h1>502 Bad Gateway</h1></html>");
+  };
   const send = (
     response: ServerResponse,
     status: number,
@@ -327,13 +333,12 @@ export function createRest(parts: Parts) {
         if (trap?.delayMs) await new Promise((resolve) => setTimeout(resolve, trap.delayMs));
         if (trap?.error instanceof DiscordError) throw trap.error;
         if (trap?.error === "reset") return void response.destroy();
-        if (trap?.error === "html") {
-          response.writeHead(502, { "content-type": "text/html" });
-          return void response.end("<html><h1>502 Bad Gateway</h1></html>");
-        }
+        if (trap?.error === "html") return sendPage(response);
         const headers = limits.take(method, path);
         const answer = work({ parameters, query: query as Record<string, string>, body, uploads });
         if (trap?.error === "lost") return void response.destroy();
+        if (trap?.error === "lost-reset") return void response.socket?.resetAndDestroy();
+        if (trap?.error === "lost-html") return sendPage(response);
         send(response, 200, answer, headers);
       };
       run().catch((error: unknown) => {

@@ -128,13 +128,13 @@ export const BOT_FAULTS: Readonly<Record<string, BotFault>> = {
   "two-restricted": {
     told: "the explorer is said not to accept the key, because two endpoints are restricted",
     ...fuzz(2, 1),
-    file: "src/explorer/upstream.ts",
+    file: "src/explorer/verdicts.ts",
     changes: [
       [
-        "if (answered.size === 0 || answered.has(endpoint)) withheld.add(endpoint);",
+        "if (isTrial || answered.size === 0 || answered.has(endpoint)) withheld.add(endpoint);",
         "withheld.add(endpoint);",
       ],
-      ["isSuspicious && (await isKeyRefused())", "isSuspicious && withheld.size > 1"],
+      ["(withheld.size > 1 || isTrial) && (await isKeyRefused())", "withheld.size > 1"],
     ],
   },
   "stays-on-replica": {

@@ -158,6 +158,10 @@ const outagesOf = function* ({ history }: Case, from: number, to: number) {
     }
 };
 
+/** Returns when the explorer lists a new validator, epoch ms: some only after a while. */
+const listedAt = ({ oddities }: Case["history"], { name, at }: Joining): number =>
+  windowAt(oddities.get(name) ?? [], at)?.to ?? at;
+
 /** Checks the numbers of validators in a digest's notification. */
 function* judgeCounts(
   { history }: Case,
@@ -170,10 +174,8 @@ function* judgeCounts(
   const real = outages.filter(({ next, isSilence }) => isSilence && next > since - 3 * HOUR).length;
   for (const words of ["went silent", "came back"])
     if (countOf(words) > real) yield `${countOf(words)} ${words}, of ${real} silences ${where}`;
-  // The explorer lists some of them only after a while.
-  const listedAt = ({ name, at }: Joining) => windowAt(history.oddities.get(name) ?? [], at)?.to ?? at;
   const joined = history.joinings.filter(
-    (each) => each.at <= until && listedAt(each) > since - 2 * HOUR,
+    (each) => each.at <= until && listedAt(history, each) > since - 2 * HOUR,
   ).length;
   if (countOf("joined") > joined) yield `${countOf("joined")} joined, of ${joined} ${where}`;
 }
@@ -223,8 +225,14 @@ export const judgeDigestFacts: Judge = function* (of, evidence) {
       problems.push(...judgeClaim({ name: title, at: from, of: isIn("Opened") }, all, evidence));
       problems.push(...judgeClaim({ name: title, at: to, of: isIn("Ended") }, all, evidence));
     }
-    for (const { name, at } of history.joinings)
-      problems.push(...judgeClaim({ name, at, of: (each) => lineOf(each, "Joined") }, all, evidence));
+    for (const each of history.joinings) {
+      const claim = {
+        name: each.name,
+        at: listedAt(history, each),
+        of: (digest: Digest) => lineOf(digest, "Joined"),
+      };
+      problems.push(...judgeClaim(claim, all, evidence));
+    }
     for (const digest of all) {
       const where = `in the digest up to ${iso(digest.until)}`;
       if (/Node \d/.test(lineOf(digest, "Joined"))) problems.push(`An old validator "joined" ${where}`);

@@ -70,8 +70,8 @@ function* judgeReminders(
   evidence: Evidence,
 ): Iterable<string> {
   const steps = [
-    { words: "no new parties or packages in", beforeMs: FREEZE_MS + DAY, endsMs: FREEZE_MS + HOUR },
-    { words: "no new parties or packages in", beforeMs: FREEZE_MS + HOUR, endsMs: FREEZE_MS },
+    { words: "freeze in", beforeMs: FREEZE_MS + DAY, endsMs: FREEZE_MS + HOUR },
+    { words: "freeze in", beforeMs: FREEZE_MS + HOUR, endsMs: FREEZE_MS },
     { words: "transactions pause about now", beforeMs: 0, endsMs: -6 * HOUR },
   ];
   const explained = new Set<Told>();

@@ -11,10 +11,7 @@ const subscription = z.looseObject({
   feed,
   /** The thing that it is about, such as a validator. null if it covers all of them. */
   subject: z.string().nullable().default(null),
-  /**
-   * The server. null in direct messages, and for subscriptions from the environment, which does not state the
-   * server.
-   */
+  /** The server. null in direct messages, and for subscriptions from the environment, which does not state the server. */
   guildId: z.string().nullable(),
   /** The person who receives direct messages, null for a subscription of a channel. */
   userId: z.string().nullable().default(null),
@@ -27,10 +24,7 @@ const subscription = z.looseObject({
   topics: z.record(z.string(), z.boolean()),
   /** Role to ping with each message that begins a subject. */
   roleId: z.string().nullable(),
-  /**
-   * True to open a thread under each message that begins a subject. Later messages about the subject go
-   * there.
-   */
+  /** True to open a thread under each message that begins a subject. Later messages about the subject go there. */
   thread: z.boolean(),
   /** True to publish messages of announcement channels to the channels that follow them. */
   publish: z.boolean(),
@@ -61,10 +55,7 @@ const delivery = z.object({
   /** Event of the feed, parsed by the feed's own schema. */
   event: z.unknown(),
   channelId: z.string(),
-  /**
-   * Subject of the subscription that receives it. null if it is for all subscriptions of the channel to the
-   * feed.
-   */
+  /** Subject of the subscription that receives it. null if it is for all subscriptions of the channel to the feed. */
   subject: z.string().nullable().default(null),
   /** True for a drill. Its event contains the message, and the sent message is not recorded. */
   drill: z.boolean().exactOptional(),

@@ -86,7 +86,7 @@ export function resultOf({ problem, isSending, hasThread, ageMs }: Failure): Fai
   return CLOSED.has(problem) ? "pause" : "retry";
 }
 
-/** Minimum time between edits of a message, in ms. Does not apply to the end of its subject. */
+/** Minimum time between edits of a message, in ms. Does not apply to the end of its subject or a person's answer. */
 const EDIT_INTERVAL_MS = 5 * MINUTE;
 /** Time after the end of a subject before its messages are forgotten, in ms. */
 const KEPT_MS = 30 * DAY;
@@ -136,7 +136,9 @@ export function nextStep({ document, isLasting, subject, mayEdit }: Message, now
   if (todoAt !== undefined && todoAt <= now) return { kind: "follow-up" };
   if (!isBehind) return todoAt === undefined ? { kind: "none" } : { kind: "wait", until: todoAt };
   if (notBefore > now) return { kind: "wait", until: Math.min(notBefore, todoAt ?? notBefore) };
-  const waitMs = endedAt === null ? EDIT_INTERVAL_MS - ageOf(document.editedAt ?? 0, now) : 0;
+  const { editedAt = 0 } = document;
+  const isUrgent = endedAt !== null || (subject?.answeredAt ?? 0) > editedAt;
+  const waitMs = isUrgent ? 0 : EDIT_INTERVAL_MS - ageOf(editedAt, now);
   if (waitMs > 0) return { kind: "wait", until: Math.min(now + waitMs, todoAt ?? now + waitMs) };
   return isLasting && mayEdit ? { kind: "edit" } : { kind: "wait", until: now };
 }

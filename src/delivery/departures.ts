@@ -1,10 +1,11 @@
 import { channelState, isMember } from "../discord/post.js";
 import { ageOf } from "../util/clock.js";
-import { filterInTurns } from "../util/event-loop.js";
+import { filterInTurns, inPieces } from "../util/event-loop.js";
+import { addTo } from "../util/groups.js";
 import { DAY } from "../util/units.js";
 import type { Health, Subscription } from "./collections.js";
 import type { DeliveryContext } from "./context.js";
-import { LEFT_SERVER } from "./deliver.js";
+import { LEFT_SERVER } from "./failing.js";
 import { lineOf } from "./send.js";
 
 /** Time without a delivery after which a channel is looked up, in ms. */
@@ -16,6 +17,45 @@ const MAX_CHECKED = 20;
 const isQuiet = ({ since }: Subscription, { paused, deliveredAt = 0, goneSince }: Health, now: number) =>
   goneSince === undefined && (paused === true || ageOf(Math.max(since, deliveredAt), now) > QUIET_MS);
 
+/** Time after the bot has left a server before the server's subscriptions are removed, in ms. */
+const LEFT_MS = 30 * DAY;
+
+/** Channels that are removed in one pass over the state. */
+const CHANNELS_PER_REMOVAL = 50;
+
+/** True if the bot left a channel's server so long ago that the channel's subscriptions are removed. @param now epoch ms */
+export const isAbandoned = ({ paused = false, goneSince }: Health, now: number): boolean =>
+  paused && goneSince !== undefined && now - goneSince > LEFT_MS;
+
+/**
+ * Creates the function that removes the channels of servers that the bot left long ago. If it was invited again, they stay paused.
+ * If Discord does not answer, they are left for the next call.
+ */
+export function createRemoval({
+  rest,
+  subscriptions,
+  janitor,
+}: Pick<DeliveryContext, "rest" | "subscriptions" | "janitor">) {
+  return async (abandoned: readonly Subscription[]): Promise<void> => {
+    /** Servers by channel. A subscription from the environment does not know its server, but another one in its channel may. */
+    const guilds = new Map<string, string | null>();
+    for (const { channelId, guildId } of abandoned)
+      guilds.set(channelId, guildId ?? guilds.get(channelId) ?? null);
+    const byGuild = new Map<string | null, string[]>();
+    for (const [channelId, guildId] of guilds) addTo(byGuild, guildId, channelId);
+    const left: string[] = [];
+    for (const [guildId, channelIds] of byGuild) {
+      const isBack = guildId !== null && (await isMember(rest, guildId).catch(() => undefined));
+      if (isBack === false) left.push(...channelIds);
+      for (const channelId of isBack ? channelIds : []) {
+        const { goneSince, ...others } = await subscriptions.health(channelId);
+        await subscriptions.setHealth(channelId, others);
+      }
+    }
+    for await (const piece of inPieces(left, CHANNELS_PER_REMOVAL)) await janitor.removeChannels(piece);
+  };
+}
+
 interface DeparturesContext
   extends Pick<
     DeliveryContext,
@@ -26,10 +66,11 @@ interface DeparturesContext
 
 /**
  * Creates the job that looks up some quiet channels. It removes the subscriptions of those that were deleted, and notes when the bot
- * has left a server, whose subscriptions are removed later (listeners.ts).
+ * has left a server, whose subscriptions it removes 30 days later.
  */
 export function createDepartures(context: DeparturesContext) {
   const { state, lease, rest, subscriptions, janitor, pacer, log, now, stopping } = context;
+  const removeAbandoned = createRemoval(context);
 
   /** Notes that the bot has left a channel's server, unless the subscription was removed meanwhile. */
   const noteLeft = async (subscription: Subscription) => {
@@ -65,12 +106,11 @@ export function createDepartures(context: DeparturesContext) {
 
   return async (): Promise<void> => {
     const [all, healths] = await Promise.all([subscriptions.all(), subscriptions.healths()]);
+    const healthOf = ({ channelId }: Subscription) => healths.get(channelId) ?? {};
+    await removeAbandoned(await filterInTurns(all, (each) => isAbandoned(healthOf(each), now())));
     const quiet = await filterInTurns(
       all,
-      (each) =>
-        each.userId === null &&
-        !subscriptions.isFixed(each) &&
-        isQuiet(each, healths.get(each.channelId) ?? {}, now()),
+      (each) => each.userId === null && !subscriptions.isFixed(each) && isQuiet(each, healthOf(each), now()),
     );
     const byChannel = new Map(quiet.map((each) => [each.channelId, each]));
     const chosen = [...byChannel.values()]

@@ -10,9 +10,8 @@ interface FarewellContext
 }
 
 /**
- * Creates the job that closes the messages of removed subscriptions. If a message's subject ends with the
- * subscription, as an alert does, it is edited once, so that it does not look open forever. Other messages
- * stay unchanged.
+ * Creates the job that closes the messages of removed subscriptions. If a message's subject ends with the subscription, as an
+ * alert does, it is edited once, so that it does not look open forever. Other messages stay unchanged.
  */
 export function createFarewells(context: FarewellContext) {
   const { state, renderer, feeds, now } = context;

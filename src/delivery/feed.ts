@@ -76,10 +76,7 @@ export interface NameSources {
 
 /** The subjects that subscriptions of a feed can have. */
 export interface SubjectChoice {
-  /**
-   * The slash option for the subject, and the kinds that it completes. Missing if other options determine the
-   * subject.
-   */
+  /** The slash option for the subject, and the kinds that it completes. Missing if other options determine the subject. */
   readonly option?: { readonly name: string; readonly description: string; readonly kinds: readonly Kind[] };
   /**
    * Converts between a subject and the options that imply it.
@@ -163,6 +160,8 @@ export interface FeedDefinition {
   readonly restartedBy?: readonly string[];
   /** True if its messages never ping, so that no role can be chosen. */
   readonly isQuiet?: boolean;
+  /** Words that say which messages ping the role, for the end of a sentence. Without it, all of them do. */
+  readonly pings?: string;
   /** True if a message may open a thread. False for messages about several subjects. */
   readonly threads: boolean;
   /** Matches suitable forum tags, if a forum requires one. */
@@ -186,14 +185,9 @@ export interface FeedDefinition {
   ): Promise<readonly Markdown[]>;
   /** Returns lines about subjects that are already open, for a new subscriber. They are not announced. */
   standing(deps: AnswerDeps, subscription: Subscription): Promise<readonly Markdown[]>;
-  /**
-   * Returns the time of the last read, for the list of subscriptions. Missing if each subscription has its
-   * own.
-   */
+  /** Returns the time of the last read, for the list of subscriptions. Missing if each subscription has its own. */
   lastRead?(state: State): Promise<Markdown | undefined>;
-  /**
-   * Returns the current state of a subscription's subject, and its last event. `undefined` without a subject.
-   */
+  /** Returns the current state of a subscription's subject, and its last event. `undefined` without a subject. */
   nowOf?(sources: NameSources, subscription: Subscription): Promise<Markdown | undefined>;
   /** True if a subscription gets no more messages, such as one to a single alert. Without it, no subscription is done. */
   isDone?(state: State, subscription: Subscription): Promise<boolean>;
@@ -226,6 +220,8 @@ export interface SubjectState {
   readonly revision: number;
   /** Time when it ended, epoch ms. null if it is open. */
   readonly endedAt: number | null;
+  /** Time when a person last answered for it, epoch ms. Others must see that soon. */
+  readonly answeredAt?: number;
 }
 
 /** A kind of announcement. The outbox stores its events as JSON and parses them with `readEvent`. */
@@ -237,6 +233,8 @@ export interface Feed<Event = unknown> {
   idOf(event: Event): string;
   /** Returns those of a channel's subscriptions whose settings apply to an event that they all want. By default, all do. */
   nearest?(wanting: readonly Subscription[], event: Event): readonly Subscription[];
+  /** True if events that wait for the same channel say everything that this one says to these subscriptions. By default, none does. */
+  isCovered?(event: Event, waiting: readonly Event[], recipients: readonly Subscription[]): boolean;
   /** Returns the event's topic, one of the definition's. A subscription gets an event with several topics for any of them. */
   topicOf(event: Event): string | readonly string[];
   /**
@@ -247,22 +245,18 @@ export interface Feed<Event = unknown> {
   /** True if later messages about the event's subjects refer to this one. */
   begins(event: Event): boolean;
   /**
-   * Returns the subject under which the event's message is edited, for an event that does not begin a subject
-   * (LastingMessages).
+   * Returns the subject under which the event's message is edited, for an event that does not begin a subject (LastingMessages).
    */
   lastsAs?(event: Event): string | undefined;
   /** True if a subscription to the event's topic receives it. */
   wants(subscription: Subscription, event: Event): boolean;
-  /**
-   * Returns the channel of an event for one channel only. Missing if all matching subscriptions receive
-   * events.
-   */
+  /** Returns the channel of an event for one channel only. Missing if all matching subscriptions receive events. */
   channelOf?(event: Event): string;
   /**
-   * Returns the loudness of an event. By default, a message that begins a subject pings and later messages do
-   * not.
+   * Returns the loudness of an event for these subscriptions. By default, a message that begins a subject pings and later messages
+   * do not.
    */
-  loudnessOf?(event: Event): Loudness;
+  loudnessOf?(event: Event, recipients: readonly Subscription[]): Loudness;
   /**
    * Renders the event's message.
    * @param mark included in a link of the message, so that the message can be recognized
@@ -281,8 +275,7 @@ export interface Feed<Event = unknown> {
 export type Loudness = "ping" | "normal" | "silent";
 
 /**
- * Functions for messages that are edited when their subject changes. The same subject can have a different
- * state in each channel.
+ * Functions for messages that are edited when their subject changes. The same subject can have a different state in each channel.
  */
 export interface LastingMessages {
   /** Returns `undefined` if the feed no longer knows the subject. */

@@ -6,6 +6,9 @@ import { ownerRevisions } from "./collections.js";
 export const ownerOf = ({ guildId, userId }: { guildId: string | null; userId: string | null }): string =>
   userId === null ? `guild:${guildId}` : `person:${userId}`;
 
+/** Number after which revisions begin again. */
+const MAX_REVISION = 1_000_000_000;
+
 /**
  * Checks a limit and commits the writes. If another write of the same owner is committed first, it starts
  * again, so that simultaneous commands cannot exceed the limit together.
@@ -21,7 +24,8 @@ export async function commitWithin(
   for (;;) {
     const before = await revisions.get(owner);
     const writes = await check();
-    const next = { revision: (before?.revision ?? 0) + 1 };
+    // An imported number may be too large to be increased.
+    const next = { revision: ((before?.revision ?? 0) % MAX_REVISION) + 1 };
     if (await state.commit([revisions.expect(owner, before), revisions.put(owner, next), ...writes])) return;
   }
 }

@@ -25,10 +25,7 @@ export type PollOutcome = "done" | "partial" | "failed";
 
 /** The bot's health on one network, for its operator. */
 export interface SelfReport {
-  /**
-   * Returns the explorer's current problems and their start (monotonic clock, ms). `undefined` before the
-   * first answer.
-   */
+  /** Returns the explorer's current problems and their start (monotonic clock, ms). `undefined` before the first answer. */
   troubles(): ReadonlyMap<ExplorerTrouble, number> | undefined;
   /** Returns the explorer's undocumented answers of the last day. */
   unforeseen(): readonly UnforeseenAnswer[];
@@ -91,9 +88,7 @@ export interface Subscribers {
   isHeard(subscription: Subscription): Promise<boolean>;
 }
 
-/**
- * A running poll. It yields findings, continues once the runner has committed them, and returns its outcome.
- */
+/** A running poll. It yields findings, continues once the runner has committed them, and returns its outcome. */
 export type PollSteps = AsyncGenerator<Findings, PollOutcome, void>;
 
 /** A running feed: rendering, and polling. */

@@ -2,24 +2,16 @@ import { LeaseLost } from "../storage/lease.js";
 import { StateError, type Write } from "../storage/store.js";
 import { ageOf } from "../util/clock.js";
 import { yieldIfBusy } from "../util/event-loop.js";
-import { lazy } from "../util/single-flight.js";
-import {
-  type Bundle,
-  bundledDeliveries,
-  type Delivery,
-  deliveryId,
-  pendingDeliveries,
-  requestedDrills,
-} from "./collections.js";
+import { type Bundle, type Delivery, deliveryId, requestedDrills } from "./collections.js";
 import type { DeliveryContext } from "./context.js";
 import { dueAt, mayBeNext } from "./decisions.js";
 import { createDeliver } from "./deliver.js";
 import { drillEventId, drillOf, isLateDrill } from "./drill.js";
-import { bundleId, bundlesOf, deliveriesIn, fanOut } from "./fan-out.js";
+import { bundlesOf, deliveriesIn, fanOut } from "./fan-out.js";
 import type { Feed } from "./feed.js";
 import type { Listeners } from "./listeners.js";
 import { createSender } from "./send.js";
-import { createWaiting } from "./waiting.js";
+import { createStoredQueue } from "./stored-queue.js";
 
 /** Delay before the queue is checked again after a channel was served, in ms. */
 const AGAIN_MS = 250;
@@ -38,14 +30,9 @@ interface OutboxContext extends DeliveryContext {
   readonly onRecorded: (ids: readonly string[]) => void;
 }
 
-/**
- * Transactional outbox: deliveries are committed together with their cause, and retried until they are sent.
- */
+/** Transactional outbox: deliveries are committed together with their cause, and retried until they are sent. */
 export interface Outbox {
-  /**
-   * Returns the writes that record deliveries for events, and a function that starts sending once they are
-   * committed.
-   */
+  /** Returns the writes that record deliveries for events, and a function that starts sending once they are committed. */
   prepare(
     feed: Feed,
     events: readonly unknown[],
@@ -70,14 +57,11 @@ export interface Outbox {
 /** Creates the outbox. Deliveries are committed with their cause and sent by the lease holder. */
 export function createOutbox(context: OutboxContext): Outbox {
   const { state, lease, subscriptions, feeds, log, now } = context;
-  const outbox = state.open(pendingDeliveries);
-  const bundles = state.open(bundledDeliveries);
   const stopping = new AbortController();
   /** Channels that are being served, with one loop each. */
   const serving = new Map<string, Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
   let soon: NodeJS.Timeout | undefined;
-  let lastOrder = now();
   /** Time until which sending is paused (monotonic clock). */
   let pausedUntil = 0;
 
@@ -86,38 +70,8 @@ export function createOutbox(context: OutboxContext): Outbox {
     return feed && drill ? drillOf(feed) : feed;
   };
 
-  const addAll = (deliveries: ReadonlyMap<string, Delivery>): Write[] =>
-    [...deliveries].map(([id, delivery]) => outbox.add(id, delivery));
-  /** Writes the deliveries of a bundle instead of it. Returns false if that has been done already. */
-  const unpack = (id: string, bundle: Bundle): Promise<boolean> =>
-    state.commit([bundles.expect(id, bundle), bundles.delete(id), ...addAll(deliveriesIn(bundle))]);
-
-  /** Reads the pending deliveries. An event that its feed cannot parse does not affect others. */
-  const readPending = async () => {
-    for (const [id, bundle] of await bundles.list()) await unpack(id, bundle);
-    const waitingDeliveries = createWaiting();
-    const storedDeliveries: (readonly [id: string, delivery: Delivery])[] = [];
-    for await (const each of outbox.entries()) storedDeliveries.push(each);
-    for (const [id, delivery] of storedDeliveries.sort(([, a], [, b]) => a.order - b.order)) {
-      lastOrder = Math.max(lastOrder, delivery.order);
-      const event = feedOf(delivery)?.readEvent(delivery.event);
-      if (event === undefined)
-        await outbox.setAside(id, delivery, `its feed "${delivery.feed}" cannot read its event`);
-      else waitingDeliveries.hold(id, { ...delivery, event });
-    }
-    return waitingDeliveries;
-  };
-  let loadWaiting = lazy(readPending);
-  const commit = async (id: string, next: Delivery | undefined, more: readonly Write[] = []) => {
-    if (!(await state.commit([next ? outbox.put(id, next) : outbox.delete(id), ...more]))) return false;
-    const waitingDeliveries = await loadWaiting();
-    if (next) waitingDeliveries.hold(id, next);
-    else waitingDeliveries.release(id);
-    return true;
-  };
-  /** Changes a delivery in memory only: until the next start, or until it is written for another reason. */
-  const postpone = async (id: string, next: Delivery) => (await loadWaiting()).hold(id, next);
-  const waitingFor = async (channelId: string) => (await loadWaiting()).of(channelId);
+  const queue = createStoredQueue(context, feedOf);
+  const { addAll, unpack, nextOrder, waitingFor } = queue;
 
   const sharedDeps = { ...context, stopping: stopping.signal };
   const sender = createSender(sharedDeps);
@@ -125,8 +79,8 @@ export function createOutbox(context: OutboxContext): Outbox {
     ...sharedDeps,
     feedOf,
     sender,
-    commit,
-    postpone,
+    commit: queue.commit,
+    postpone: queue.postpone,
     waitingFor,
   });
 
@@ -160,7 +114,7 @@ export function createOutbox(context: OutboxContext): Outbox {
       return;
     }
     let soonestAt = Number.POSITIVE_INFINITY;
-    for (const [channelId, deliveries] of (await loadWaiting()).channels()) {
+    for (const [channelId, deliveries] of (await queue.load()).channels()) {
       const dueTime = nextIn(deliveries)?.at ?? Number.POSITIVE_INFINITY;
       if (dueTime > now()) soonestAt = Math.min(soonestAt, dueTime);
       else if (!serving.has(channelId) && serving.size < MAX_CHANNELS) {
@@ -181,7 +135,7 @@ export function createOutbox(context: OutboxContext): Outbox {
         await yieldIfBusy();
       }
     }
-    // A timer stands still while the machine is suspended, so it looks at the clock now and then.
+    // Timers pause while the machine is suspended, so the clock is checked at intervals.
     const waitMs = Math.min(Math.max(50, soonestAt - now()), LONGEST_SLEEP_MS);
     timer = soonestAt === Number.POSITIVE_INFINITY ? undefined : setTimeout(wake, waitMs);
   };
@@ -197,41 +151,37 @@ export function createOutbox(context: OutboxContext): Outbox {
     });
   }
 
-  let rereads = 0;
   function reread(): void {
-    rereads += 1;
-    loadWaiting = lazy(readPending);
+    queue.reread();
     wake();
   }
 
   /** Starts sending committed deliveries. */
   const release = async (deliveries: ReadonlyMap<string, Delivery>) => {
     // The stored deliveries may have been reloaded before these were committed, so load them only now.
-    const waitingDeliveries = await loadWaiting();
+    const waitingDeliveries = await queue.load();
     for (const [id, delivery] of deliveries) waitingDeliveries.hold(id, delivery);
     wake();
   };
-  const nextOrder = () => ++lastOrder;
   /** The unpacking of bundles, one after another, because deliveries to a channel are sent in their order. */
   let unpacking: Promise<void> = Promise.resolve();
   const unpackAll = async (committed: readonly Bundle[]) => {
-    for (const bundle of committed)
-      if (await unpack(bundleId(bundle), bundle)) await release(deliveriesIn(bundle));
+    for (const bundle of committed) if (await unpack(bundle)) await release(deliveriesIn(bundle));
   };
 
   return {
     async prepare(feed, events, listeners) {
-      await loadWaiting();
+      await queue.load();
       const [first, ...others] = bundlesOf(await fanOut(feed, events, listeners, { nextOrder, now }));
       if (!first) return { writes: [], release() {} };
       const deliveries = deliveriesIn(first);
       return {
-        writes: [...addAll(deliveries), ...others.map((each) => bundles.add(bundleId(each), each))],
+        writes: [...addAll(deliveries), ...queue.addBundles(others)],
         release() {
-          const readBefore = rereads;
+          const readBefore = queue.rereads();
           unpacking = unpacking
             // After a reread they are known, and may have been sent already.
-            .then(() => (rereads === readBefore ? release(deliveries) : undefined))
+            .then(() => (queue.rereads() === readBefore ? release(deliveries) : undefined))
             .then(() => unpackAll(others))
             // After a failure, the stored bundles and deliveries are read again.
             .catch(reread);
@@ -239,7 +189,7 @@ export function createOutbox(context: OutboxContext): Outbox {
       };
     },
     async pickUpDrills() {
-      await loadWaiting();
+      await queue.load();
       for (const [id, { at, ...drill }] of await state.open(requestedDrills).list()) {
         const drillFields = { ...drill, event: feedOf({ ...drill, drill: true })?.readEvent(drill.event) };
         const isLate = drillFields.event === undefined || isLateDrill({ at, drill: true }, now());
@@ -270,7 +220,7 @@ export function createOutbox(context: OutboxContext): Outbox {
     idle: () => serving.size === 0,
     async waitingMs(exceptFeed) {
       let oldestMs = 0;
-      for (const { feed, channelId, at, drill } of (await loadWaiting()).first()) {
+      for (const { feed, channelId, at, drill } of (await queue.load()).first()) {
         const waitedMs = drill || feed === exceptFeed ? 0 : ageOf(at, now());
         // Most deliveries are sent at once, so this lookup is rare.
         if (

@@ -20,42 +20,28 @@ import {
 } from "./collections.js";
 import type { DeliveryContext } from "./context.js";
 import type { Feed, Loudness, Rendered } from "./feed.js";
+import type { Attempt, Sent } from "./recording.js";
 
-/** A message that was sent. */
-export interface Sent {
-  readonly messageId: string;
-  /** The channel or thread of the message. */
-  readonly in: string;
-  readonly threadId?: string;
-  readonly revision?: number;
-  /** Mentions at the start of its text. */
-  readonly pings: string;
-}
-
-/**
- * Time before the claim from which an interrupted send is searched for, in ms. Discord's time is only known
- * to the second.
- */
+/** Time before the claim from which an interrupted send is searched for, in ms. Discord's time is only known to the second. */
 const LOOK_BACK_MS = 15_000;
 
 /** Returns the rate limiter's queue for a subscription: the one of its server. */
 export const lineOf = ({ guildId, channelId }: Subscription): string => guildId ?? channelId;
+
+/** A message's content, and the roles to notify. */
+interface Content {
+  readonly rendered: Rendered;
+  readonly loudness: Loudness;
+  readonly roleIds: readonly string[];
+}
 
 interface SenderContext extends DeliveryContext {
   readonly stopping: AbortSignal;
 }
 
 /** Sends the messages of deliveries, and finds out if an interrupted one was sent. */
-export function createSender({
-  state,
-  rest,
-  lease,
-  renderer,
-  pacer,
-  stopping,
-  now,
-  discordTime,
-}: SenderContext) {
+export function createSender(context: SenderContext) {
+  const { state, rest, lease, renderer, pacer, stopping, now, discordTime } = context;
   /** Returns the message that a delivery follows up on, if it still exists. */
   const announcedFor = async (
     feed: Feed,
@@ -71,22 +57,11 @@ export function createSender({
 
   /** Sends a claimed delivery and returns its message. Avoid slow steps between the claim and the request. */
   const sendMessage = async (
-    id: string,
-    { channelId }: Delivery,
-    subscription: Subscription,
-    {
-      rendered: { payload, title, revision, mentions },
-      known,
-      loudness,
-      roleIds,
-    }: {
-      rendered: Rendered;
-      known: Announced | undefined;
-      loudness: Loudness;
-      roleIds: readonly string[];
-    },
+    { id, delivery: { channelId }, subscription, known }: Attempt,
+    { rendered, loudness, roleIds }: Content,
     deadline: number,
   ): Promise<Sent> => {
+    const { payload, title, revision, mentions } = rendered;
     const remainingMs = Math.min(deadline, lease.validUntil()) - now();
     // Check the clock just before sending. A process that was suspended must not send.
     if (remainingMs <= 0) throw new LeaseLost("The lease ended before the message was sent");
@@ -130,15 +105,16 @@ export function createSender({
    * Looks for the message of an interrupted send. Without the permission Read Message History, it finds none
    * and the message is sent again: a duplicate is better than a lost message.
    */
-  const findSentMessage = async (
-    id: string,
-    feed: Feed,
-    { event, channelId, claim }: Delivery,
-    subscription: Subscription,
-  ): Promise<Sent | undefined> => {
+  const findSentMessage = async ({
+    id,
+    delivery,
+    subscription,
+    known,
+  }: Attempt): Promise<Sent | undefined> => {
+    const { channelId, claim } = delivery;
     const searchSince = (claim?.at ?? discordTime()) - LOOK_BACK_MS;
     // The thread may have been opened after the send. Claims of earlier versions have no place.
-    const placeId = claim?.placeId ?? (await announcedFor(feed, { event, channelId }))?.threadId ?? channelId;
+    const placeId = claim?.placeId ?? known?.threadId ?? channelId;
     const line = lineOf(subscription);
     await pacer.turn(line);
     if (subscription.forum && placeId === channelId) {

@@ -36,9 +36,7 @@ export interface Subscriptions {
    * @param replaced a subscription that it replaces
    */
   writes(subscription: Subscription, replaced?: Subscription): readonly Write[];
-  /**
-   * Changes the latest version of a stored subscription. Returns the new one, `undefined` if it was removed.
-   */
+  /** Changes the latest version of a stored subscription. Returns the new one, `undefined` if it was removed. */
   change(
     key: SubscriptionKey,
     change: (subscription: Subscription) => Subscription,
@@ -84,9 +82,7 @@ const placesOf = ({ channelId, guildId, userId }: Subscription): readonly string
   guildId ?? userId ?? NO_SERVER,
 ];
 
-/**
- * Indexes subscriptions by place, and by `<place>/<feed>`. Discord's ids are unique across channels, servers and people.
- */
+/** Indexes subscriptions by place, and by `<place>/<feed>`. Discord's ids are unique across channels, servers and people. */
 async function byPlaceAndFeed(all: readonly Subscription[]): Promise<ReadonlyMap<string, Subscription[]>> {
   const index = new Map<string, Subscription[]>();
   for (const each of all) {
@@ -106,8 +102,6 @@ interface Listing {
   byPlace(): ReturnType<typeof byPlaceAndFeed>;
 }
 
-const toSubscription = ({ channelId, feed }: FixedSubscription): Subscription => draftOf(feed, channelId);
-
 /**
  * Creates the subscriptions of a network: stored ones, and those from the environment.
  * @param environment called each time, because the oldest network is only known once the state has been read
@@ -120,9 +114,9 @@ export function createSubscriptions(
   const healths = state.open(channelHealths);
   const fixed = (): ReadonlyMap<string, Subscription> =>
     new Map(
-      environment().map((each) => [
-        subscriptionId(each.channelId, each.feed.name, null),
-        toSubscription(each),
+      environment().map(({ channelId, feed }) => [
+        subscriptionId(channelId, feed.name, null),
+        draftOf(feed, channelId),
       ]),
     );
 

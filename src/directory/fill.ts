@@ -1,4 +1,4 @@
-import { ExplorerError } from "../explorer/errors.js";
+import { problemIs } from "../explorer/errors.js";
 import { readPages } from "../explorer/paging.js";
 import type { VoteRequestListItem } from "../explorer/schema/governance.js";
 import { distinct } from "../explorer/schema/page.js";
@@ -62,8 +62,9 @@ export function proposalEntry(
   const action = names.actionOf(id);
   const upgradeChange = names.upgradeOf(id);
   const isAccepted = ["accepted", "implemented"].includes(statusGroup(request.status));
-  const acceptedFor =
-    request.targetEffectiveAt ?? closed?.after ?? closed?.by ?? openedAt ?? request.voteBefore ?? undefined;
+  // Without a date for it, what was accepted has taken effect.
+  const latest = request.voteBefore === null ? undefined : Math.min(request.voteBefore, now);
+  const acceptedFor = request.targetEffectiveAt ?? closed?.after ?? closed?.by ?? openedAt ?? latest;
   return {
     id,
     name: names.ownName(request),
@@ -231,15 +232,8 @@ const RETRY_MS = 10 * MINUTE;
 const MAX_DETAILS = 20;
 
 /** Creates a function that reads the lists that are due, one after another, and stores them. */
-export function createDirectoryFiller({
-  directory,
-  load,
-  names,
-  explorer,
-  state,
-  ended,
-  now = Date.now,
-}: FillDeps) {
+export function createDirectoryFiller(deps: FillDeps) {
+  const { directory, load, names, explorer, state, ended, now = Date.now } = deps;
   const triedAt = new Map<Kind, number>();
   const keptAt = new Map<Kind, number>();
   let requests: readonly VoteRequestListItem[] = [];
@@ -268,7 +262,7 @@ export function createDirectoryFiller({
       const listedRows = await source
         .read(explorer, () => ended.aborted, names, directory.entries(kind))
         .catch((error: unknown) => {
-          if (error instanceof ExplorerError && error.problem === "withheld") return undefined;
+          if (problemIs("withheld")(error)) return undefined;
           throw error;
         });
       if (!listedRows || (listedRows.whole && listedRows.entries.length === 0)) directory.noteNameless(kind);

@@ -20,6 +20,7 @@ import { type Voter, voterId } from "../ledger/votes.js";
 import type { Log } from "../log.js";
 import type { State } from "../storage/state.js";
 import { StateError } from "../storage/store.js";
+import { DEFAULT_COIN, withCoin } from "../text/coin.js";
 import { fingerprint, hintOf, isWholeId, shortId } from "../text/ids.js";
 import { cut } from "../text/plain.js";
 import { repeatedIn } from "../util/groups.js";
@@ -41,20 +42,24 @@ type NamedRow = Pick<VoteRequestListItem, "title" | "trackingCid" | "contractId"
 
 /** Names of things. All of them are untrusted text. */
 export interface Names {
+  /** Name of the coin's unit, for texts that the renderer does not see, such as files. */
+  readonly coin: string;
   /** Returns a party's name from the lists of validators and parties. null if unknown. */
   party(id: string): string | null;
   /** Returns the name for a party or voter. An id is replaced by the party's name, or shortened if the name is unknown. */
   called(idOrName: string): string;
   /**
-   * Like `called`. If another party has the same name, a fingerprint of the id is appended, as in "Acme (1220ab…cdef)".
+   * Like `called`. If another party has the same name as this one, a fingerprint of the id is appended, as in
+   * "Acme (1220ab…cdef)".
    * @param most maximum length in UTF-16 units. The name is cut, not the fingerprint
    */
-  distinct(id: string, most?: number): string;
+  distinct(idOrName: string, most?: number): string;
   /**
    * Returns a descriptive name of a vote request, such as "Feature Delta Labs". Its title is often the action's constructor,
    * which states only the kind of action. If other requests have the same name, its requester or its date is appended.
+   * @param most maximum length in UTF-16 units. The name is cut, and what is appended if it takes more than half
    */
-  voteRequest(request: NamedRequest): string;
+  voteRequest(request: NamedRequest, most?: number): string;
   /**
    * Returns the words that distinguish the vote requests of a name from each other, by their identity.
    * @param identity the only one that is needed
@@ -94,6 +99,7 @@ interface NamesDeps {
   readonly explorer: Explorer;
   readonly state: State;
   readonly log: Pick<Log, "warn">;
+  readonly coin?: string | undefined;
 }
 
 /** Maximum number of details that are read at the same time. */
@@ -122,7 +128,7 @@ const keptSummary = ({ summary, words }: Action): ActionSummary | null =>
   ) ?? null;
 
 /** Creates names from the directory and from the vote requests' details. Summaries of vote requests are stored in the state. */
-export function createNames({ directory, explorer, state, log }: NamesDeps): Names {
+export function createNames({ directory, explorer, state, log, coin = DEFAULT_COIN }: NamesDeps): Names {
   /** Summaries by identity. null if the detail has none. */
   const summaries = new Map<string, ActionSummary | null>();
   /** Constructors by identity, from details. Empty if the detail has none. The directory has those of other processes. */
@@ -139,9 +145,12 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
 
   const calledBy = (id: string): string => (directory.nameOf(id) === null ? hintOf(id) : names.distinct(id));
 
+  // Names are searched and compared, so they contain the coin's unit and not its placeholder.
+  const namedBy = (summary: ActionSummary): string => withCoin(summaryText(summary, calledBy), coin);
+
   const about = ({ id }: NamedEntry) => {
     const summary = summaries.get(id);
-    return summary ? summaryText(summary, calledBy) : undefined;
+    return summary ? namedBy(summary) : undefined;
   };
 
   const isUnnamed = (row: NamedRow): boolean => {
@@ -181,11 +190,13 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
   };
 
   const names: Names = {
+    coin,
     party: directory.nameOf,
     load,
 
     distinct(id, most = Number.POSITIVE_INFINITY) {
-      const name = names.called(id);
+      const name = directory.nameOf(id);
+      if (name === null) return cut(names.called(id), most);
       const namesakes = (["validator", "party"] as const).flatMap((kind) => directory.namesakes(kind, name));
       const mark = namesakes.some((entry) => entry.id !== id) ? ` (${fingerprint(id)})` : "";
       return cut(name, most - mark.length) + mark;
@@ -193,11 +204,13 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
 
     called: (name) => directory.nameOf(name) ?? (isWholeId(name) ? shortId(name) : name),
 
-    voteRequest(request) {
+    voteRequest(request, most = Number.POSITIVE_INFINITY) {
       const name = names.ownName(request);
       const mark =
         request.identity === null ? undefined : names.marksOf(name, request.identity).get(request.identity);
-      return mark === undefined ? name : `${name} (${mark})`;
+      // A requester's name may be as long as a title.
+      const ending = mark === undefined ? "" : ` (${cut(mark, Math.floor(most / 2))})`;
+      return cut(name, most - ending.length) + ending;
     },
 
     marksOf(name, identity) {
@@ -220,7 +233,7 @@ export function createNames({ directory, explorer, state, log }: NamesDeps): Nam
       if (title !== null && !saysNothing(title)) return title;
       const knownSummary = identity === null ? null : summaries.get(identity);
       const summary = action?.summary ?? knownSummary;
-      if (summary) return summaryText(summary, calledBy);
+      if (summary) return namedBy(summary);
       return (title === NAMELESS ? null : toTitle(title)) ?? action?.words ?? NAMELESS;
     },
 

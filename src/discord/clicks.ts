@@ -13,6 +13,7 @@ import { StateError } from "../storage/store.js";
 import { perObject } from "../util/per-object.js";
 import { PersonError } from "../util/person-error.js";
 import { withTimeout } from "../util/timeouts.js";
+import { sendDespiteBreaks } from "./first-response.js";
 import { answersOf, type Form, modalOf } from "./forms.js";
 import { LINK_SLOTS, type LinkParts, type Links, partsOf, SLOT } from "./links.js";
 
@@ -168,7 +169,7 @@ export async function showForm(
   const modal = await withTimeout(read(), Math.max(0, DIALOG_MS - ageMs), () => {
     throw new StateError("The state does not answer in time");
   });
-  await click.showModal(modal);
+  await sendDespiteBreaks(() => click.showModal(modal));
 }
 
 /** The dialog for a page number. */

@@ -12,6 +12,7 @@ import {
 } from "discord.js";
 import type { Config } from "../config.js";
 import type { Redis } from "../storage/redis.js";
+import { requestOnce } from "./first-response.js";
 import { createIdentifyThrottler } from "./identify.js";
 import { MANY_REFUSALS } from "./pacer.js";
 
@@ -31,6 +32,7 @@ export function createDiscordClient(
       api: apiUrl,
       handlerSweepInterval: 0,
       invalidRequestWarningInterval: MANY_REFUSALS,
+      makeRequest: requestOnce,
       rejectOnRateLimit: ({ retryAfter, timeToReset }) => Math.max(retryAfter, timeToReset) > MAX_LIMIT_MS,
     },
     ...(shards === "auto" ? { shards } : { shards: [...shards.ids], shardCount: shards.count }),

@@ -33,6 +33,7 @@ import {
   type ReadingCommand,
 } from "./command.js";
 import { ErrorCode, explain, hasCode, isTooLate, kindOf } from "./errors.js";
+import { sendDespiteBreaks } from "./first-response.js";
 import { answersOf, type FormAnswers, tryAgainRow, withAnswers } from "./forms.js";
 import { commandHelp } from "./help.js";
 import type { Links } from "./links.js";
@@ -261,10 +262,8 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
       return "answered";
     } catch (error) {
       if (isTooLate(error) || hasCode(error, ErrorCode.InteractionHasAlreadyBeenAcknowledged)) throw error;
-      await click.reply({
-        content: toContent(explain(error, log, click.id), commandPaths()),
-        flags: MessageFlags.Ephemeral,
-      });
+      const content = toContent(explain(error, log, click.id), commandPaths());
+      await sendDespiteBreaks(() => click.reply({ content, flags: MessageFlags.Ephemeral }));
       return kindOf(error);
     }
   };
@@ -285,7 +284,8 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
       const { directory, rhythms } = services.screens;
       return toChoices(kinds, typed, { ...services, directory, intervals: await rhythms.intervals() });
     };
-    await interaction.respond(allowedChoices((await makeChoices()) ?? []));
+    const choices = allowedChoices((await makeChoices()) ?? []);
+    await sendDespiteBreaks(() => interaction.respond(choices));
     return "answered";
   };
 

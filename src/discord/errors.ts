@@ -65,7 +65,7 @@ function isOutage(error: unknown): boolean {
     return error.status >= 500 || error.status === 429;
   const isTimeout =
     error instanceof Error && (error.name === "AbortError" || error.message === TIMED_OUT_IN_QUEUE);
-  return isTimeout || isRateLimit(error);
+  return isTimeout || isRateLimit(error) || (error instanceof Error && isOutage(error.cause));
 }
 
 /** Returns the kind of an error, for the metrics. */

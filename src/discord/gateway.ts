@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Client, DiscordAPIError, Events, GatewayCloseCodes, HTTPError, Status } from "discord.js";
 import { ConfigError } from "../config.js";
 import type { Log } from "../log.js";
+import { unlessAborted } from "../util/timeouts.js";
 import { retryAfterOf } from "./problems.js";
 
 /** Returns the number of shards that this process runs, and how many of them are connected. */
@@ -55,12 +56,14 @@ export async function logIn(client: Client, token: string, log: Log, stopped: Ab
       // A failed login sets this flag, and discord.js never resets it. If the next login failed too, discord.js would then skip
       // its cleanup, and the shards would keep identifying.
       Reflect.set(client.ws, "destroyed", false);
-      await client.login(token);
+      // It resolves once all shards are connected, which may take minutes.
+      await unlessAborted(client.login(token), stopped);
+      stopped.throwIfAborted();
       client.off(Events.ShardDisconnect, noteClose);
       if (closedWith !== undefined) throw new ConfigError([explainClose(closedWith)]);
       return;
     } catch (error) {
-      if (error instanceof ConfigError) throw error;
+      if (error instanceof ConfigError || stopped.aborted) throw error;
       if (isRefusal(error)) {
         throw new ConfigError([
           "Discord rejects DISCORD_TOKEN. Set it to the bot's token, from the application's Bot page",

@@ -108,7 +108,8 @@ export function createRenderer(links: Links, options: RendererOptions = {}): Ren
   const renderNew = (view: View, words: MessageWords, here?: ScreenAddress, back?: ScreenAddress) => {
     const writer = view.isNothing ? links.unkept : links;
     const page = view.explorerPage && pageOf(view.explorerPage);
-    return toMessage(view, toRows(view, here, back, writer, page, toOption(writer)), words);
+    const rows = toRows(view, here, back, writer, page, toOption(writer));
+    return toMessage(view, rows, words, here !== undefined);
   };
   const rendered = new LRUCache<View, RenderedView>({ max: MAX_RENDERED });
   const render = (view: View, here?: ScreenAddress, back?: ScreenAddress): MessagePayload => {
@@ -138,11 +139,16 @@ function withLabel(title: string, label: string | undefined, most: number, short
   return `${shorten(title, most - labelSuffix.length)}${labelSuffix}`;
 }
 
-function toMessage(view: View, components: ButtonRow[], words: MessageWords): MessagePayload {
+function toMessage(
+  view: View,
+  components: ButtonRow[],
+  words: MessageWords,
+  hasRefresh: boolean,
+): MessagePayload {
   const { coin, label } = words;
   const attachedFiles = view.picture ? [view.picture, ...(view.files ?? [])] : (view.files ?? []);
   const payload: MessagePayload = {
-    embeds: [toEmbed(view, words)],
+    embeds: [toEmbed(view, words, hasRefresh)],
     components,
     files: attachedFiles.map(({ content, description, ...file }) => {
       const attachment = { attachment: content, ...file, name: fileName(file.name, label) };
@@ -195,7 +201,7 @@ const WHY: Partial<Record<ExplorerProblem, string>> = {
 };
 
 /** Returns the age of the data as one line of small print. Discord keeps the relative time up to date. */
-function ageLine({ readings = [] }: View): Markdown | undefined {
+function ageLine({ readings = [] }: View, hasRefresh: boolean): Markdown | undefined {
   if (readings.length === 0) return undefined;
   const oldestReading = timestamp(Math.min(...readings.map((reading) => reading.fetchedAt)));
   const problem = readings.find((reading) => reading.problem)?.problem;
@@ -203,7 +209,7 @@ function ageLine({ readings = [] }: View): Markdown | undefined {
     return md`-# ⚠️ Older data, from ${oldestReading}: ${WHY[problem] ?? "the explorer isn't answering"}`;
   // Newer data is being fetched, but this message does not change by itself.
   const isStale = readings.some((reading) => reading.stale);
-  return isStale
+  return isStale && hasRefresh
     ? md`-# Explorer data from ${oldestReading}; press Refresh to update`
     : md`-# Explorer data from ${oldestReading}`;
 }
@@ -213,7 +219,7 @@ const AGE_ROOM = 200;
 
 // Builds raw JSON instead of using discord.js's builders. They would validate text again that is already within the limits, at
 // several times the cost of everything else (docs/benchmarks.md). The sandbox validates every message of every test.
-function toEmbed(view: View, words: MessageWords): APIEmbed {
+function toEmbed(view: View, words: MessageWords, hasRefresh: boolean): APIEmbed {
   const label = words.label && escapeText(words.label).toString();
   const title =
     view.title &&
@@ -233,7 +239,7 @@ function toEmbed(view: View, words: MessageWords): APIEmbed {
     bodyLines,
     Math.min(LIMITS.description - AGE_ROOM, Math.max(remainingRoom, 0)),
   ).trim();
-  const description = [text, ageLine(view)?.toString()].filter(Boolean).join("\n");
+  const description = [text, ageLine(view, hasRefresh)?.toString()].filter(Boolean).join("\n");
   const embed: APIEmbed = { color: COLOURS[view.tone ?? "neutral"] };
   if (title) embed.title = title;
   if (description) embed.description = description;

@@ -38,8 +38,7 @@ function partlyNamed(directory: Directory, kinds: readonly Kind[], typed: string
 }
 
 /**
- * Returns the id for a person's input: an autocomplete choice, an id, a name, or a part of a name that exactly one thing
- * has.
+ * Returns the id for a person's input: an autocomplete choice, an id, a name, or a part of a name that exactly one thing has.
  * @param hasSuggestions false for a dialog, which does not complete what people type
  * @throws {PersonError} if the name matches no thing, or several
  */

@@ -58,7 +58,7 @@ export async function readPlace(rest: Reader, guildId: string, channelId: string
         "That channel no longer exists. Remove its subscription, or pick another channel.",
       );
     throw new PersonError(
-      `I can't see <#${channelId}>. Grant me **View Channel** there (channel settings → Permissions), and try again.`,
+      `I can't see <#${channelId}>. Grant me **View Channel** there (channel settings → Permissions), or mention me there if it's a private thread, and try again.`,
     );
   }
 }
@@ -184,7 +184,7 @@ export async function checkSubscription(
   const serverLacks = await lackedInServer(rest, botId, place, needs);
   if (serverLacks.length > 0)
     throw new PersonError(
-      `I need ${bolded(serverLacks)} in this server. Grant it in the server settings → Roles → my role, then try again.`,
+      `I need ${bolded(serverLacks)} in this server. Grant ${serverLacks.length === 1 ? "it" : "them"} in the server settings → Roles → my role, then try again.`,
     );
   const botLacks = await lackedIn(rest, botId, place, { roleId, thread, needs: [] });
   if (isLocked(channel) && !((await permissionsOf(rest, place, botId)) & PermissionFlagsBits.ManageThreads))
@@ -193,7 +193,7 @@ export async function checkSubscription(
     );
   if (botLacks.length > 0) {
     throw new PersonError(
-      `I need ${bolded(botLacks)} in ${where}. In the channel settings → Permissions, add me or my role and allow it. Then try again.`,
+      `I need ${bolded(botLacks)} in ${where}. In the channel settings → Permissions, add me or my role and allow ${botLacks.length === 1 ? "it" : "them"}. Then try again.`,
     );
   }
 }

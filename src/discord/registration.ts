@@ -111,9 +111,11 @@ function idsOf(rows: readonly unknown[]): Map<string, string> {
 
 /**
  * Registers the commands, if they differ from what Discord has, and removes those of the other scope.
- * @returns Discord's ids of the commands, by name
+ * @returns Discord's ids of the commands, by name, and the server of an earlier setting that still has them
  */
-async function registerCommands(options: RegistrationDeps): Promise<ReadonlyMap<string, string>> {
+async function registerCommands(
+  options: RegistrationDeps,
+): Promise<{ readonly ids: ReadonlyMap<string, string>; readonly leftIn?: string | undefined }> {
   const { rest, applicationId, definitions, guildId, guildIds, state, log } = options;
   const everywhere = Routes.applicationCommands(applicationId);
   const inGuild = (id: string) => Routes.applicationGuildCommands(applicationId, id);
@@ -148,19 +150,12 @@ async function registerCommands(options: RegistrationDeps): Promise<ReadonlyMap<
       }),
     ),
   );
-  // Until the next start removes them, that server shows every command twice.
-  if (isLeftOver) {
-    log.warn(
-      { guild: lastRegistration?.guildId },
-      "The commands in an earlier DISCORD_GUILD_ID could not be removed",
-    );
-    return ids;
-  }
+  if (isLeftOver) return { ids, leftIn: lastRegistration?.guildId ?? undefined };
   // If this fails, a later change of scope checks the servers instead.
   await state
     .commit([settings.put("registration", { guildId: guildId ?? null })])
     .catch((err: unknown) => log.debug({ err }, "The commands' scope could not be kept"));
-  return ids;
+  return { ids };
 }
 
 /**
@@ -198,7 +193,7 @@ export interface Registration {
 }
 
 /**
- * Registers the commands. Retries with backoff while Discord does not answer.
+ * Registers the commands. Retries with backoff while Discord does not answer, also to remove those of an earlier setting.
  * @param onDone receives Discord's ids of the commands
  */
 export function keepRegistering(
@@ -213,14 +208,29 @@ export function keepRegistering(
     (err) => log.error({ err }, "The commands could not be registered; retrying until they are"),
     () => log.info({}, "The commands are registered"),
   );
+  // Until they are removed, that server shows every command twice.
+  const leftOverNotice = createNotice<string>(
+    (guild) =>
+      log.warn({ guild }, "The commands in an earlier DISCORD_GUILD_ID could not be removed; retrying"),
+    () => log.info({}, "The commands in an earlier DISCORD_GUILD_ID are removed"),
+  );
+  /** Returns false if another attempt is needed. */
   const attempt = async (): Promise<boolean> => {
     try {
-      onDone(await registerCommands(options));
+      const { ids, leftIn } = await registerCommands(options);
+      onDone(ids);
       isSettled = true;
       problem = undefined;
       failureNotice.ends();
-      return true;
+      if (leftIn === undefined) leftOverNotice.ends();
+      else leftOverNotice.begins(leftIn);
+      return leftIn === undefined;
     } catch (err) {
+      // The commands are registered. This attempt was only for those of the earlier setting.
+      if (isSettled) {
+        log.debug({ err }, "The commands of an earlier setting could not be read");
+        return false;
+      }
       if (!mayRetry(err)) {
         log.error({ err }, "Discord refused the commands; the registered ones stay in use");
         isSettled = true;

@@ -11,6 +11,7 @@ import {
 import { yieldFor } from "../util/event-loop.js";
 import { withTimeout } from "../util/timeouts.js";
 import { ErrorCode, hasCode, isTooLate } from "./errors.js";
+import { sendDespiteBreaks } from "./first-response.js";
 import { type MessagePayload, withoutPictures } from "./message.js";
 import { pingsIn, replacing } from "./post.js";
 
@@ -47,17 +48,12 @@ function updatable(interaction: Answerable) {
   return interaction.isModalSubmit() && interaction.isFromMessage() ? interaction : undefined;
 }
 
-/** Sends a response, and once more if the connection breaks. The first one may have arrived: Discord then refuses the second. */
-async function sendDespiteBreaks(send: () => Promise<unknown>): Promise<void> {
-  try {
-    await send();
-  } catch (error) {
-    if (error instanceof DiscordAPIError) throw error;
-    await send().catch((secondError: unknown) => {
-      if (!hasCode(secondError, ErrorCode.InteractionHasAlreadyBeenAcknowledged)) throw secondError;
-    });
-  }
-}
+/** Deletes a deferred response. Returns false if it may still be there. */
+const deleteDeferred = (interaction: Answerable): Promise<boolean> =>
+  sendDespiteBreaks(() => interaction.deleteReply()).then(
+    () => true,
+    (error: unknown) => hasCode(error, ErrorCode.UnknownMessage),
+  );
 
 async function defer(interaction: Answerable, target: AnswerTarget): Promise<void> {
   const message = target === "update" ? updatable(interaction) : undefined;
@@ -99,9 +95,10 @@ async function sayPrivately(interaction: Answerable, target: AnswerTarget, said:
   } else if (target === "private") {
     await sendDespiteBreaks(() => interaction.editReply(sentence));
   } else {
-    // A public deferral cannot become private in place.
-    if (target === "public") await interaction.deleteReply();
-    await interaction.followUp({ ...sentence, flags: MessageFlags.Ephemeral });
+    const followUp = () => interaction.followUp({ ...sentence, flags: MessageFlags.Ephemeral });
+    // A public deferral cannot become private in place. If it cannot be deleted, everybody sees the sentence in its place.
+    const isDeleted = target === "update" || (await deleteDeferred(interaction));
+    await sendDespiteBreaks(isDeleted ? followUp : () => interaction.editReply(sentence));
   }
 }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import {
   type APIChannel,
   type APIMessage,
@@ -27,13 +28,16 @@ import { address } from "../screens/addresses.js";
 import type { View } from "../screens/view.js";
 import { md } from "../text/markdown.js";
 import { present } from "../util/present.js";
-import { type Finding, fail, pass, warn, wordsOf } from "./finding.js";
+import { type Finding, fail, isTimeout, pass, warn, wordsOf } from "./finding.js";
 
 /** Timeout for requests to Discord, in ms. */
 const WAIT_MS = 10_000;
 
 /** Maximum difference between Discord's clock and ours, in ms. */
 const CLOCKS_MS = 10 * 60_000;
+
+/** Pauses before each search for a message that Discord did not confirm in time, in ms. */
+const LATE_MS = [0, 2_000, 4_000];
 
 const TITLE = "A test of this channel";
 const EDITED = "A test of this channel, edited";
@@ -161,8 +165,16 @@ async function* tryMessage(
   const removingLost =
     (find: () => Promise<{ readonly id: string } | undefined>, removeFound: (id: string) => void) =>
     async (error: unknown): Promise<never> => {
-      const lost = error instanceof DiscordAPIError ? undefined : await find().catch(() => undefined);
-      if (lost) removeFound(lost.id);
+      if (error instanceof DiscordAPIError) throw error;
+      // Discord may carry out a request after the bot has stopped waiting for it.
+      const pauses = isTimeout(error) ? LATE_MS : [0];
+      for (const pauseMs of pauses) {
+        await delay(pauseMs);
+        const lost = await find().catch(() => undefined);
+        if (!lost) continue;
+        removeFound(lost.id);
+        break;
+      }
       throw error;
     };
   // In a forum, the post is a thread. Its id is the same as that of its first message.

@@ -19,6 +19,15 @@ export async function* checkDiscord(
   let botAccount: Me;
   try {
     botAccount = (await rest.get(Routes.user())) as Me;
+    if (typeof botAccount?.username !== "string") {
+      const { host } = new URL(apiUrl);
+      yield fail(
+        "Token",
+        `${host} answers something else than Discord`,
+        "Check DISCORD_API_URL. Without it, the bot uses Discord's own address.",
+      );
+      return undefined;
+    }
     yield pass("Token", `accepted: the bot is ${botAccount.username}`);
   } catch (error) {
     const isRefused = error instanceof DiscordAPIError && error.status === 401;
@@ -65,7 +74,9 @@ export async function* checkDiscord(
     yield fail(
       "Commands",
       wordsOf(error, new URL(apiUrl).host),
-      "Check DISCORD_GUILD_ID: the bot must have been invited to that server.",
+      guildId === undefined
+        ? "Try again in a minute; look at Discord's status page."
+        : "Check DISCORD_GUILD_ID: the bot must have been invited to that server.",
     );
   }
 

@@ -1,4 +1,5 @@
 import type { ExplorerConfig } from "../config.js";
+import { parseAnswer } from "../explorer/client.js";
 import { ExplorerError, type ExplorerProblem } from "../explorer/errors.js";
 import { createHttp } from "../explorer/http.js";
 import { type Finding, fail, pass, warn } from "./finding.js";
@@ -16,7 +17,17 @@ export function explain(
   const { host } = new URL(apiUrl);
   switch (problem) {
     case "refused":
-      return fail(what, `${host} refuses the key`, `Set ${key} to a valid key; check ${url} too.`);
+      if (reason.includes("redirect"))
+        return fail(
+          what,
+          `${host} ${reason}`,
+          `Set ${url} to the address that it redirects to, such as https.`,
+        );
+      return fail(
+        what,
+        `${host} refuses the key (${reason})`,
+        `Set ${key} to a valid key; check ${url} too.`,
+      );
     case "withheld":
       return fail(
         what,
@@ -45,7 +56,8 @@ export function explain(
 export async function checkExplorer(config: ExplorerConfig, network: string | undefined): Promise<Finding> {
   const checkName = network === undefined ? "Explorer" : `Explorer of ${network}`;
   try {
-    await createHttp(config)("market/get-price", {}, AbortSignal.timeout(10_000));
+    const { json } = await createHttp(config)("market/get-price", {}, AbortSignal.timeout(10_000));
+    parseAnswer("price", json);
     return pass(checkName, `${new URL(config.apiUrl).host} answers, and accepts the key`);
   } catch (error) {
     if (!(error instanceof ExplorerError)) return explain(checkName, config, "failing", "no answer");

@@ -16,20 +16,13 @@ export const SIGN: Readonly<Record<Finding["result"], string>> = { pass: "✔", 
 
 /** Returns a finding without a problem. */
 export const pass = (what: string, detail: string): Finding => ({ what, result: "pass", detail });
+const problem =
+  (result: Finding["result"]) =>
+  (what: string, detail: string, fix: string): Finding => ({ what, result, detail, fix });
 /** Returns a finding that should be fixed. */
-export const warn = (what: string, detail: string, fix: string): Finding => ({
-  what,
-  result: "warn",
-  detail,
-  fix,
-});
+export const warn = problem("warn");
 /** Returns a finding for a problem that prevents the bot from working. */
-export const fail = (what: string, detail: string, fix: string): Finding => ({
-  what,
-  result: "fail",
-  detail,
-  fix,
-});
+export const fail = problem("fail");
 
 /** Error codes of an unreachable host. */
 const UNREACHABLE = new Set([
@@ -52,6 +45,10 @@ const codesOf = (error: unknown): readonly string[] =>
       ])
     : [];
 
+/** True if a request had no answer in time. It may still be carried out. */
+export const isTimeout = (error: unknown): boolean =>
+  error instanceof Error && (error.name === "AbortError" || error.name === "TimeoutError");
+
 /**
  * Describes an error briefly. Addresses are left out because they may contain secrets.
  * @param host the host that the request was sent to
@@ -60,6 +57,7 @@ export function wordsOf(error: unknown, host?: string): string {
   if (error instanceof DiscordAPIError) return `Discord answered ${error.status}: ${error.message}`;
   const code = codesOf(error).find((each) => UNREACHABLE.has(each));
   if (code !== undefined && host !== undefined) return `cannot be reached at ${host} (${code})`;
+  if (isTimeout(error)) return `${host ?? "it"} did not answer in time`;
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
   const [own = ""] = codesOf(error);
   return error instanceof Error ? `${error.name}${own ? ` (${own})` : ""}${cause}` : "unknown error";

@@ -59,10 +59,20 @@ async function* checkStorage({
         error.message.replace("DATA_DIR: ", ""),
         "The bot can't start until this is fixed.",
       );
-    else yield fail("DATA_DIR", wordsOf(error), "Set it to a folder the bot may write to, or set REDIS_URL.");
+    else yield explainFolder(error);
     return undefined;
   }
 }
+
+/** Explains why the folder of the state cannot be used. Another folder would begin with an empty state. */
+const explainFolder = (error: unknown): Finding =>
+  error instanceof Error && "code" in error && error.code === "ENOSPC"
+    ? fail("DATA_DIR", "its disk is full", "Free some space.")
+    : fail(
+        "DATA_DIR",
+        wordsOf(error),
+        "Let the user who runs the bot write to this folder and to the files in it. For a new bot, you can also set another folder or REDIS_URL.",
+      );
 
 /** Describes an unreadable document and the problem with it. */
 const describe = (details: object): string =>

@@ -56,6 +56,12 @@ export class ExplorerError extends Error {
   }
 }
 
+/** Returns a function that tells if an error is one of the explorer's with one of these problems. */
+export const problemIs =
+  (...problems: readonly ExplorerProblem[]) =>
+  (error: unknown): boolean =>
+    error instanceof ExplorerError && problems.includes(error.problem);
+
 /** Returns the answer, or `undefined` if the explorer gives none. Use it for optional parts of a screen. */
 export async function ifAnswered<T>(answer: Promise<T>): Promise<T | undefined> {
   try {

@@ -9,7 +9,8 @@ import { createHttp } from "./http.js";
 import { createQueue } from "./queue.js";
 import { createExplorerService, type ExplorerService, type OnFetched, type OnRead } from "./service.js";
 import { createSharedBudget } from "./shared-budget.js";
-import { createUpstream, type OnRequest } from "./upstream.js";
+import { createUpstream } from "./upstream.js";
+import type { OnRequest } from "./verdicts.js";
 
 /** Problem of an explorer as a whole: it does not answer, or it refuses the key. */
 export type ExplorerTrouble = "failing" | "refused";
@@ -60,7 +61,7 @@ export function createExplorer(
     onDown(err) {
       isHeard = true;
       troubles.set("failing", performance.now());
-      log.warn({ err }, "The explorer does not answer; retrying now and then");
+      log.warn({ err, settings: [variables.url] }, "The explorer does not answer; retrying now and then");
     },
     onRefused(err) {
       isHeard = true;

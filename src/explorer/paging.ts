@@ -161,6 +161,8 @@ export async function readPages<Name extends ListName>(
     readonly isCut: boolean;
     /** True if a page was the same as the one before, as from an explorer that ignores the page number. */
     readonly repeats: boolean;
+    /** Number of rows that could not be read. */
+    readonly unreadable: number;
     readonly total: number | null;
   }
 > {
@@ -168,13 +170,17 @@ export async function readPages<Name extends ListName>(
   const readings: Reading<Page<ListRow<Name>>>[] = [];
   const gathered = gatherDistinct(key, newerIn(name), hasTwins(name));
   const { rows } = gathered;
-  const result = (isEnd: boolean, repeats = false) => ({
-    ...together<readonly ListRow<Name>[]>(rows, ...readings),
-    complete: isEnd && readings.every((reading) => reading.data.unreadable === 0),
-    isCut: !isEnd,
-    repeats,
-    total: readings[0]?.data.totalElements ?? null,
-  });
+  const result = (isEnd: boolean, repeats = false) => {
+    const unreadable = readings.reduce((sum, { data }) => sum + data.unreadable, 0);
+    return {
+      ...together<readonly ListRow<Name>[]>(rows, ...readings),
+      complete: isEnd && unreadable === 0,
+      isCut: !isEnd,
+      repeats,
+      unreadable,
+      total: readings[0]?.data.totalElements ?? null,
+    };
+  };
   for (let page = 0; page < maxPages; page += 1) {
     const reading = await load({ page, size: ROWS_PER_REQUEST }).catch((error: unknown) => {
       // If a later page fails, keep the pages before it.

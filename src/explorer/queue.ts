@@ -8,6 +8,9 @@ const MAX_WAIT_MS = 8_000;
 
 const pausedError = () => new ExplorerError("limited", "The explorer asked for a pause", { unsent: true });
 
+const spentError = () =>
+  new ExplorerError("spent", "All waiting callers have used up their requests", { unsent: true });
+
 interface Task {
   /** True if one of the people waiting for it may send another request. */
   readonly isAllowed: () => boolean;
@@ -32,6 +35,8 @@ export interface RequestQueue {
   ): Promise<T>;
   /** Takes a token for a request that replaces a running one. False if none is left, or if the queue is paused. */
   mayCheck(): Promise<boolean>;
+  /** Returns why work cannot be sent now: nobody who waits for it may send a request, or the explorer has asked for a pause. */
+  refusal(isAllowed?: () => boolean): ExplorerError | undefined;
   /** Pauses the queue for this time, in ms, because the explorer asked for it. */
   pause(ms: number): void;
   /** Rejects all waiting tasks with this error. */
@@ -87,9 +92,7 @@ export function createQueue({
       const task = queues[priority].peek(isWithinShare);
       if (!task || task.isAllowed()) return task;
       leaveAll(task);
-      task.fail(
-        new ExplorerError("spent", "All waiting callers have used up their requests", { unsent: true }),
-      );
+      task.fail(spentError());
     }
   };
 
@@ -212,6 +215,10 @@ export function createQueue({
         if (waiters.background) stand(undefined);
         for (const person of waiters.people) stand(person);
       }),
+    refusal(isAllowed = () => true) {
+      if (!isAllowed()) return spentError();
+      return pausedUntil > now() ? pausedError() : undefined;
+    },
     mayCheck: async () => pausedUntil <= now() && (await budget.take("background")) <= 0,
     pause(ms) {
       pausedUntil = Math.max(pausedUntil, now() + ms);

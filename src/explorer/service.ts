@@ -14,7 +14,7 @@ import {
   type Parameters,
   takesId,
 } from "./endpoints.js";
-import { ExplorerError, type ExplorerProblem } from "./errors.js";
+import { ExplorerError, type ExplorerProblem, problemIs } from "./errors.js";
 import {
   freshnessOf,
   KEPT_MS,
@@ -105,6 +105,8 @@ interface Flight {
   waitsFor: "busy" | "slow" | "limited";
   /** When it was first sent (monotonic clock, ms). */
   sentAt?: number;
+  /** The same for its latest attempt. */
+  lastSentAt?: number;
   /** True if one of the callers wants the answer to be cached. */
   keep: boolean;
   readonly entry: Promise<CacheEntry>;
@@ -142,7 +144,8 @@ export function createExplorerService({
     const isAllowed = () => waiters.background || limit.payerAmong(waiters.people) !== undefined;
     const onSent = () => {
       flight.waitsFor = "slow";
-      flight.sentAt ??= performance.now();
+      flight.lastSentAt = performance.now();
+      flight.sentAt ??= flight.lastSentAt;
       if (!waiters.background) limit.charge(waiters.people);
     };
     const onLimited = () => {
@@ -215,8 +218,15 @@ export function createExplorerService({
     patienceMs: () => number,
   ): Promise<Reading<Answer<Name>>> => {
     const { name, caller } = question;
+    const askedAt = performance.now();
+    /** True if the last attempt failed that the answer depends on, and it was sent before this caller asked. */
+    let isEarlier = false;
     const askExplorer = () => {
       const flight = renew(question);
+      flight.entry.catch((error: unknown) => {
+        isEarlier =
+          error instanceof ExplorerError && error.retryable && (flight.lastSentAt ?? askedAt) < askedAt;
+      });
       const tooSlow = () => {
         // A request that was not sent says nothing about the explorer, unless it waits for others that get no answer.
         const otherReason = hasUnanswered() ? "slow" : troubleWithin(TROUBLE_MS);
@@ -230,7 +240,7 @@ export function createExplorerService({
       isSpent(error) && (caller === "background" || limit.payerAmong([caller.person]) !== undefined);
     try {
       const entry = await askExplorer().catch((error: unknown) => {
-        if (!isOthers(error)) throw error;
+        if (!isOthers(error) && !isEarlier) throw error;
         return askExplorer();
       });
       onRead(name, "upstream");
@@ -307,7 +317,7 @@ export function createExplorerService({
   return { for: (caller, options = {}) => new BoundExplorer(caller, options) as unknown as Explorer };
 }
 
-const isSpent = (error: unknown): boolean => error instanceof ExplorerError && error.problem === "spent";
+const isSpent = problemIs("spent");
 
 type Answered = Exclude<CacheEntry, { missing: true }>;
 /** An entry is read many times as the same reading, so that what is derived from a reading can be remembered (per-object.ts). */

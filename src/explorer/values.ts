@@ -41,8 +41,8 @@ export function toTime(value: unknown): number | null {
 const DECIMAL = /^([+-]?)(\d+)(?:\.(\d*))?(?:e([+-]?\d{1,3}))?$/i;
 
 /**
- * Converts a number, or text of any size, to an exact decimal string without an exponent ("1234.5"). Text is never converted to a
- * float, so ten decimals of a balance and ids above 2^53 stay exact.
+ * Converts a number, or text, to an exact decimal string without an exponent ("1234.5"). Returns null if it is no number, or above
+ * 1.8e308. Text is never converted to a float, so ten decimals of a balance and ids above 2^53 stay exact.
  */
 export function toDecimal(value: unknown): string | null {
   const text = typeof value === "number" || typeof value === "bigint" ? String(value) : value;
@@ -56,6 +56,8 @@ export function toDecimal(value: unknown): string | null {
   const padded = point <= 0 ? "0".repeat(1 - point) + digits : digits.padEnd(point, "0");
   const pointIndex = Math.max(point, 1);
   const integer = padded.slice(0, pointIndex).replace(/^0+(?=\d)/, "");
+  // A larger number would be shown as "∞".
+  if (!Number.isFinite(Number(integer))) return null;
   const rest = padded.slice(pointIndex).replace(/0+$/, "");
   const magnitude = rest ? `${integer}.${rest}` : integer;
   return sign === "-" && /[1-9]/.test(magnitude) ? `-${magnitude}` : magnitude;

@@ -14,6 +14,7 @@ import {
   type ReportGaps,
   USUAL_INTERVAL_MS,
 } from "./rhythm.js";
+import { type Rounds, readRounds, recentlyRead } from "./rounds.js";
 
 /** The last reports of a watched validator. */
 const activity = z.object({
@@ -106,10 +107,12 @@ export async function readInterval(state: State, party: string): Promise<Interva
   return intervalFor(activity, network);
 }
 
-/** Reporting intervals for screens. */
+/** Reporting intervals and rounds for screens. */
 export interface Rhythms {
   /** Returns a function that returns a validator's interval, or the network's if its own is unknown. */
   intervals(): Promise<(party: string | null) => Interval>;
+  /** Returns the rounds as they were last read; `undefined` if no feed follows them, or if they have not been read for a while. */
+  rounds(): Promise<Rounds | undefined>;
 }
 
 /** Reads the intervals of all validators whose reports are known. @throws {StateError} */
@@ -118,13 +121,21 @@ export async function readIntervals(state: State): Promise<(party: string | null
   return (party) => intervalFor(party === null ? undefined : activity.get(party), network);
 }
 
-/** Creates the intervals for screens. They are read from the state at most once a minute. */
+/** Creates the intervals and rounds for screens. They are read from the state at most once a minute. */
 export function createRhythms(state: State, log: Pick<Log, "warn">): Rhythms {
-  const knownRhythm = inMemory(
+  const knownIntervals = inMemory(
     () => readIntervals(state),
     (err) => log.warn({ err }, "The validators' reporting intervals cannot be read"),
   );
-  return { intervals: async () => (await knownRhythm()) ?? (() => intervalFor(undefined, undefined)) };
+  const knownRounds = inMemory(
+    () => readRounds(state, Date.now()),
+    (err) => log.warn({ err }, "The newest round cannot be read"),
+  );
+  return {
+    intervals: async () => (await knownIntervals()) ?? (() => intervalFor(undefined, undefined)),
+    // While the state cannot be read, the last known round grows old.
+    rounds: async () => recentlyRead(await knownRounds(), Date.now()),
+  };
 }
 
 /**

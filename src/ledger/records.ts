@@ -2,6 +2,7 @@ import { ifAnswered } from "../explorer/errors.js";
 import { readPages, together } from "../explorer/paging.js";
 import type { Vote, VoteRequestListItem } from "../explorer/schema/governance.js";
 import type { Explorer, Reading } from "../explorer/service.js";
+import { addTo } from "../util/groups.js";
 import { withTimeout } from "../util/timeouts.js";
 import { DAY, SECOND } from "../util/units.js";
 import { identityOf, readDetail } from "./vote-requests.js";
@@ -72,8 +73,10 @@ export function hadTime(
   if (group === "expired" || group === "other") return true;
   if (group !== "rejected" && targetEffectiveAt !== null) return true;
   if (createdAt === null) return false;
-  const openAt = [closing?.after, ...votes.map(({ castAt }) => castAt)].flatMap((each) => each ?? []);
-  return Math.max(0, ...openAt) - createdAt >= TIME_TO_VOTE;
+  const castTimes = votes.flatMap(({ castAt }) => castAt ?? []);
+  // The contract's time may be that of the last vote.
+  const openedAt = Math.min(createdAt, ...castTimes);
+  return Math.max(closing?.after ?? 0, ...castTimes) - openedAt >= TIME_TO_VOTE;
 }
 
 /** The voting records of all super validators. */
@@ -87,12 +90,7 @@ export interface Records {
 /** Groups votes by the request id that they contain. */
 function grouped(votes: readonly Vote[]): ReadonlyMap<string, Vote[]> {
   const groups = new Map<string, Vote[]>();
-  for (const vote of votes) {
-    if (vote.trackingCid === null) continue;
-    const group = groups.get(vote.trackingCid);
-    if (group) group.push(vote);
-    else groups.set(vote.trackingCid, [vote]);
-  }
+  for (const vote of votes) if (vote.trackingCid !== null) addTo(groups, vote.trackingCid, vote);
   return groups;
 }
 

@@ -45,7 +45,7 @@ const PAUSE_MS = 16 * MINUTE;
 /** Maximum age of the newest update of an explorer that is up to date, in ms. */
 const CURRENT_MS = 10 * MINUTE;
 /** An older number is a lagging answer, unless it is so much lower that the network was reset. */
-const RESTARTED = 100;
+export const RESTARTED = 100;
 
 /** Returns the interval of the rounds in ms: the median of the gaps. */
 export function roundInterval(gaps: readonly number[]): number {
@@ -104,10 +104,13 @@ export function afterReading(
   };
 }
 
+/** Returns these rounds; `undefined` if they have not been read for a while. */
+export const recentlyRead = (known: Rounds | undefined, now: number): Rounds | undefined =>
+  known && ageOf(known.seenAt, now) <= PAUSE_MS ? known : undefined;
+
 /** Returns the rounds as they were last read; `undefined` if they have not been read for a while. @throws {StateError} */
 export async function readRounds(state: State, now: number): Promise<Rounds | undefined> {
-  const known = await state.open(rounds).get(ID);
-  return known && ageOf(known.seenAt, now) <= PAUSE_MS ? known : undefined;
+  return recentlyRead(await state.open(rounds).get(ID), now);
 }
 
 /**

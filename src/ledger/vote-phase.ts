@@ -32,7 +32,7 @@ export const PHASE_WORDS: Readonly<Partial<Record<VotePhase, string>>> = {
 export const OUTCOME_UNKNOWN = "ended, outcome unknown";
 
 /** Names of a request's two dates, used everywhere. */
-export const DATE_NAMES = { quorum: "quorum by", decision: "decided on" } as const;
+const DATE_NAMES = { quorum: "quorum by", decision: "decided on" } as const;
 
 /** A future date of a request. */
 export interface VoteDate {
@@ -85,12 +85,6 @@ function enoughYesSince({ votes, enoughYesAt }: Standable, needed: number): numb
   return yesVoteTimes.sort((a, b) => a - b)[needed - 1] ?? enoughYesAt ?? null;
 }
 
-/** Returns the latest of the known times. null if none is known. */
-const latest = (...moments: readonly (number | null)[]): number | null => {
-  const knownMoments = moments.filter((each) => each !== null);
-  return knownMoments.length > 0 ? Math.max(...knownMoments) : null;
-};
-
 /** Returns the next date that matters. null if there is none. */
 function nextDate(request: Standable, isEnough: boolean, now: number): VoteDate | null {
   const { voteBefore, targetEffectiveAt } = request;
@@ -131,16 +125,23 @@ export function standingOf(request: Standable, needed: number | undefined, now: 
     if (side === "yes") return ready(enoughYesSince(request, needed) ?? (isPast ? voteBefore : null));
     return isPast && isCounted(request) ? { phase: "expired", since: voteBefore, next: null } : voting;
   }
-  if (now < (votableUntil(request) ?? 0)) return voting;
-  if (side === "yes") return ready(latest(votableUntil(request), enoughYesSince(request, needed)));
-  return isCounted(request) ? { phase: "rejected", since: votableUntil(request), next: null } : voting;
+  const decidedAt = votableUntil(request) ?? targetEffectiveAt;
+  if (now < decidedAt) return voting;
+  if (side === "yes") return ready(Math.max(decidedAt, enoughYesSince(request, needed) ?? decidedAt));
+  return isCounted(request) ? { phase: "rejected", since: decidedAt, next: null } : voting;
 }
 
 /** True if, as far as is known, a vote on the request can still change something. */
 export const isVotable = ({ phase }: Standing): boolean => phase !== "ended" && phase !== "expired";
 
+/** True if a vote can still change something: also after the only date of a request, until it is closed (docs/ledger.md). */
+export const mayStillVote = (
+  { targetEffectiveAt }: Pick<Standable, "targetEffectiveAt">,
+  standing: Standing,
+): boolean => isVotable(standing) || (standing.phase === "expired" && targetEffectiveAt === null);
+
 /** A request that is open for less time than this is short, in ms. Requests are usually open for at least seven days. */
-export const SHORT_MS = 2 * DAY;
+const SHORT_MS = 2 * DAY;
 
 /** Returns the time from the opening of a request to a deadline, in ms. `undefined` if it is unknown. */
 export const windowOf = (openedAt: number | null | undefined, deadline: number | null): number | undefined =>

@@ -203,6 +203,9 @@ export async function findVoteRequest(explorer: Explorer, id: string): Promise<R
   const listedRow = row === null || list instanceof ExplorerError ? undefined : list;
   const ids = new Set([row?.contractId ?? id, id, row?.trackingCid ?? id]);
   const errors = list instanceof ExplorerError ? [list] : [];
+  // The pages that could not be read may contain it.
+  if (!(list instanceof ExplorerError) && row === null && list.problem)
+    errors.push(new ExplorerError(list.problem, "The list of vote requests could not be read whole"));
   let detail: Reading<VoteRequestDetail> | undefined;
   for (const each of ids) {
     const foundDetail = await ((each === id ? firstDetail : undefined) ??

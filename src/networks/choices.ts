@@ -56,9 +56,7 @@ export interface NetworkChoices {
 const PATIENCE_MS = 300;
 /** Time for which a cached choice is used, in ms. It is short because another process may change the choice. */
 const FRESH_MS = MINUTE;
-/**
- * Interval at which the use of a choice is recorded, and time after which an unused one is deleted, in ms.
- */
+/** Interval at which the use of a choice is recorded, and time after which an unused one is deleted, in ms. */
 const RENEW_MS = 30 * DAY;
 const KEPT_MS = 365 * DAY;
 

@@ -10,7 +10,7 @@ import type { ChoicePlace, NetworkChoices } from "./choices.js";
 import type { Network, Networks } from "./network.js";
 
 /** Returns the network in a command's option. `undefined` if there is none. */
-export function namedNetwork(interaction: Interaction): string | undefined {
+function namedNetwork(interaction: Interaction): string | undefined {
   if (!interaction.isChatInputCommand() && !interaction.isAutocomplete()) return undefined;
   const value = interaction.options.get(NETWORK_OPTION)?.value;
   return typeof value === "string" && value !== NO_NETWORK ? value : undefined;

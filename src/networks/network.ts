@@ -105,10 +105,7 @@ export interface SharedParts {
   readonly commandsProblem: () => string | undefined;
 }
 
-/**
- * Creates the function for a network's code in links and marks. The oldest network and one without a name
- * have no code.
- */
+/** Creates the function for a network's code in links and marks. The oldest network and one without a name have no code. */
 const codeIn =
   ({ id }: Pick<NetworkConfig, "id">, known: KnownNetworks) =>
   () =>
@@ -125,7 +122,11 @@ export const environmentOf =
   (): readonly FixedSubscription[] => {
     const isOldest = id !== undefined && known.oldest() === id;
     return environmentSubscriptions(
-      [governanceChannelId, isOldest ? governance.channelId : undefined],
+      {
+        [id === undefined ? "GOVERNANCE_CHANNEL_ID" : `GOVERNANCE_CHANNEL_ID_${id.toUpperCase()}`]:
+          governanceChannelId,
+        ...(isOldest ? { GOVERNANCE_CHANNEL_ID: governance.channelId } : {}),
+      },
       operatorChannelId,
       feeds,
     );
@@ -169,7 +170,7 @@ export function createNetwork(
   const directory = createDirectory();
   const loadDirectory = createDirectoryLoader(directory, state, log);
   const anyAge = explorer.for("background", { maxAgeMs: DAY });
-  const names = createNames({ directory, explorer: anyAge, state, log });
+  const names = createNames({ directory, explorer: anyAge, state, log, coin });
   const learn = createLearner(directory, names);
   const environment = environmentOf(settings, config, known, feeds);
   const background = createBackground({

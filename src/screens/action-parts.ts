@@ -3,6 +3,7 @@ import type { Action } from "../ledger/actions.js";
 import type { ConfigChange } from "../ledger/configuration.js";
 import { type Value, valueText } from "../ledger/units.js";
 import type { VoteRequest } from "../ledger/vote-requests.js";
+import { withCoin } from "../text/coin.js";
 import { shortId } from "../text/ids.js";
 import { bold, idCode, type Markdown, md, timestamp, timestampWithAge } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
@@ -25,7 +26,7 @@ function shownValue(value: Value, names: Names): Markdown {
 
 function changeLine({ label, from, to }: ConfigChange, names: Names): Markdown {
   const shown = (value: Value): Markdown =>
-    "time" in value ? timestamp(value.time, "f") : md`${cut(valueText(value, names.called), 80)}`;
+    "time" in value ? timestamp(value.time, "f") : md`${cut(valueText(value, names.distinct), 80)}`;
   const newText = to === null ? md`removed` : bold(shown(to));
   return from === null
     ? md`${cut(label, 100)}: ${newText} (new)`
@@ -63,7 +64,7 @@ export async function actionFile(
   identity: string,
   names: Names,
 ): Promise<Attachment | undefined> {
-  const text = (value: Value | null) => value && valueText(value, names.called);
+  const text = (value: Value | null) => value && withCoin(valueText(value, names.distinct), names.coin);
   const fileContent = {
     reason: { body: reasonBody, url: reasonUrl },
     changes: changes.map(({ path, label, from, to }) => ({

@@ -1,6 +1,4 @@
-import type { Names } from "../directory/names.js";
 import { openSlice } from "../explorer/paging.js";
-import type { PartyRef } from "../explorer/schema/fields.js";
 import { isPartyId, shortId } from "../text/ids.js";
 import { code, codeBlock, idCode, join, md, timestamp, timestampWithAge } from "../text/markdown.js";
 import { countedWords } from "../text/numbers.js";
@@ -20,7 +18,7 @@ import {
   row,
   rowMenu,
 } from "./parts.js";
-import type { Field, Link, Screen } from "./view.js";
+import type { Link, Screen } from "./view.js";
 
 /** Lists contracts by age. */
 export const contracts: Screen<"contracts"> = async ({ order, page }, { explorer }) => {
@@ -53,7 +51,7 @@ export const contracts: Screen<"contracts"> = async ({ order, page }, { explorer
 const TOKEN_TEMPLATE = /instrument|token/i;
 
 /** Shows a contract: its template, its signatories and its origin. */
-export const contract: Screen<"contract"> = async ({ id }, { explorer }) => {
+export const contract: Screen<"contract"> = async ({ id }, { explorer, names }) => {
   const reading = await explorer.contract({ contractId: id });
   const detail = reading.data;
   const entity = entityOf(detail.templateId);
@@ -87,7 +85,7 @@ export const contract: Screen<"contract"> = async ({ id }, { explorer }) => {
     menus: [
       partyMenu([
         ...detail.signatories.map((party) => ({ ...party, role: "signatory" })),
-        ...partiesIn(detail.args),
+        ...partiesIn(detail.args, names),
       ]),
     ],
     links,
@@ -95,16 +93,6 @@ export const contract: Screen<"contract"> = async ({ id }, { explorer }) => {
     parent: address("contracts", {}),
   };
 };
-
-function rolesField(
-  name: string,
-  parties: readonly PartyRef[],
-  single: string | null,
-  names: Names,
-): Field[] {
-  const holders = parties.length === 0 && single !== null ? partiesOf([single], names) : parties;
-  return partiesField(name, holders);
-}
 
 /** Shows a token, by the contract that describes it. */
 export const token: Screen<"token"> = async ({ id }, { explorer, directory, names }) => {
@@ -114,9 +102,9 @@ export const token: Screen<"token"> = async ({ id }, { explorer, directory, name
   const label = [detail.name, detail.symbol && `(${detail.symbol})`].filter(Boolean).join(" ");
   directory.add("token", { id: contractId, name: label || null, active: null });
   const roles = [
-    ["operator", detail.operators, detail.operator],
-    ["provider", detail.providers, detail.provider],
-    ["registrar", detail.registrars, detail.registrar],
+    ["operator", "Operators", detail.operators, detail.operator],
+    ["provider", "Providers", detail.providers, detail.provider],
+    ["registrar", "Registrars", detail.registrars, detail.registrar],
   ] as const;
   return {
     title: md`${label || "Token"}`,
@@ -133,9 +121,9 @@ export const token: Screen<"token"> = async ({ id }, { explorer, directory, name
     ],
     fields: [
       { name: "Token id", value: code(detail.id), inline: false },
-      ...rolesField("Operators", detail.operators, detail.operator, names),
-      ...rolesField("Providers", detail.providers, detail.provider, names),
-      ...rolesField("Registrars", detail.registrars, detail.registrar, names),
+      ...roles.flatMap(([, label, parties, single]) =>
+        partiesField(label, parties.length === 0 && single !== null ? partiesOf([single], names) : parties),
+      ),
       ...jsonFields("Identifiers", detail.additionalIdentifiersJson),
       ...jsonFields("Required of issuers", detail.issuerRequirementsJson),
       ...jsonFields("Required of holders", detail.holderRequirementsJson),
@@ -144,7 +132,7 @@ export const token: Screen<"token"> = async ({ id }, { explorer, directory, name
     readings: [reading],
     menus: [
       partyMenu(
-        roles.flatMap(([role, parties, single]) =>
+        roles.flatMap(([role, , parties, single]) =>
           present([
             ...parties.map((party) => ({ ...party, role })),
             single !== null && isPartyId(single) && parties.length === 0 && { partyId: single, role },

@@ -74,9 +74,9 @@ export const event: Screen<"event"> = async ({ id }, { explorer, names }) => {
   const detail = reading.data;
   const update = updateOf(detail, id);
   const roles = [
-    ["acting", idsIn(detail.actingParties)],
-    ["signatory", idsIn(detail.signatories)],
-    ["observer", idsIn(detail.observers)],
+    ["acting", "Acting", idsIn(detail.actingParties)],
+    ["signatory", "Signatories", idsIn(detail.signatories)],
+    ["observer", "Observers", idsIn(detail.observers)],
   ] as const;
   const givenArguments = detail.choiceArgument ?? detail.createArguments ?? detail.eventData;
   const children = idsIn(detail.childEventIds).filter((child) => EVENT_ID.test(child));
@@ -104,9 +104,7 @@ export const event: Screen<"event"> = async ({ id }, { explorer, names }) => {
         value: code(entityOf(detail.interfaceId)),
         inline: true,
       },
-      ...partiesField("Acting", partiesOf(roles[0][1], names)),
-      ...partiesField("Signatories", partiesOf(roles[1][1], names)),
-      ...partiesField("Observers", partiesOf(roles[2][1], names)),
+      ...roles.flatMap(([, label, ids]) => partiesField(label, partiesOf(ids, names))),
       ...jsonFields("Arguments", givenArguments),
       ...jsonFields("Result", detail.exerciseResult),
       { name: "Event id", value: codeBlock(detail.eventId ?? id) },
@@ -125,10 +123,10 @@ export const event: Screen<"event"> = async ({ id }, { explorer, names }) => {
         to: address("event", { id: child }),
       })),
       partyMenu([
-        ...roles.flatMap(([role, ids]) =>
+        ...roles.flatMap(([role, , ids]) =>
           ids.map((partyId) => ({ partyId, accountName: names.party(partyId), role })),
         ),
-        ...partiesIn(givenArguments),
+        ...partiesIn(givenArguments, names),
       ]),
     ],
     links,

@@ -43,7 +43,7 @@ export const help: Screen<"help"> = async ({ group }, { commands, networkName, o
       md`**Get private alerts:** ${watchCommands(watchNames)}.`,
       others.length > 0 &&
         md`Add \`network:\` to a command to ask about another network: ${others.join(", ")}.`,
-      md`-# I'm read-only. My answers come from the explorer${networkName ? md` of ${networkName}` : md``} and show their age. With \`private: True\`, only you see the answer.`,
+      md`-# I only read the ledger: I can't vote or move coins. My answers come from the explorer${networkName ? md` of ${networkName}` : md``} and show their age. With \`private: True\`, only you see the answer.`,
     ]),
     menus,
     links: [

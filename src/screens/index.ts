@@ -1,4 +1,4 @@
-import { ExplorerError } from "../explorer/errors.js";
+import { problemIs } from "../explorer/errors.js";
 import { PersonError } from "../util/person-error.js";
 import { present } from "../util/present.js";
 import { type ScreenAddress, type ScreenName, withParameter } from "./addresses.js";
@@ -109,7 +109,7 @@ export async function openScreen(to: ScreenAddress, context: ScreenContext): Pro
     return await loadScreen(to, context);
   } catch (error) {
     const sentence = MISSING[to.screen === "lookup" ? to.parameters.of : to.screen];
-    if (!(error instanceof ExplorerError && error.problem === "missing") || !sentence) throw error;
+    if (!problemIs("missing")(error) || !sentence) throw error;
     throw new PersonError(sentence, "missing");
   }
 }

@@ -1,6 +1,6 @@
 import { folded, isLoading, KINDS, type Kind, type Match, oncePerThing } from "../directory/directory.js";
 import type { Names } from "../directory/names.js";
-import { ExplorerError } from "../explorer/errors.js";
+import { ExplorerError, problemIs } from "../explorer/errors.js";
 import { DISCORD_LINK, isPartyId, shortId } from "../text/ids.js";
 import { md } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
@@ -28,21 +28,9 @@ export const KIND_WORDS: Readonly<Record<Kind, string>> = {
 export const LOOKED_UP: readonly Kind[] = KINDS.filter((kind) => kind !== "voter" && kind !== "group");
 
 /** Returns the screen of a match. */
-export const screenOf = ({ kind, entry: { id } }: Match): ScreenAddress => {
-  switch (kind) {
-    case "validator":
-      return address("validator", { id });
-    case "party":
-      return address("party", { id });
-    case "proposal":
-      return address("voteRequest", { id });
-    case "token":
-      return address("token", { id });
-    case "voter":
-      return address("voter", { id });
-    case "group":
-      return address("overview", {});
-  }
+const screenOf = ({ kind, entry: { id } }: Match): ScreenAddress => {
+  if (kind === "group") return address("overview", {});
+  return address(kind === "proposal" ? "voteRequest" : kind, { id });
 };
 
 type LookupContext = Pick<ScreenContext, "directory" | "names" | "explorer">;
@@ -74,6 +62,8 @@ function guesses(id: string): Guess[] {
       guess("validator", address("validator", { id }), async ({ explorer }) => {
         const { data } = await explorer.partyTypes({ partyId: id });
         if (!data.isValidator) throw new ExplorerError("missing", "No validator");
+        // It may no longer be one.
+        await explorer.validator({ validatorId: id });
       }),
       guess("party", address("party", { id }), ({ explorer }) => explorer.party({ partyId: id })),
     ];
@@ -99,9 +89,7 @@ async function firstThatIs(all: readonly Guess[], context: LookupContext): Promi
   if (index >= 0) return all[index];
   for (const answer of answers) {
     const error: unknown = answer.status === "rejected" ? answer.reason : undefined;
-    const isNo =
-      error instanceof ExplorerError && (error.problem === "missing" || error.problem === "rejected");
-    if (error !== undefined && !isNo) throw error;
+    if (error !== undefined && !problemIs("missing", "rejected")(error)) throw error;
   }
   return undefined;
 }

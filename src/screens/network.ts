@@ -6,6 +6,7 @@ import { countedWords, grouped } from "../text/numbers.js";
 import { rememberLast } from "../util/per-object.js";
 import { present } from "../util/present.js";
 import { address } from "./addresses.js";
+import { standstillLine } from "./standstill.js";
 import type { Field, Link, Menu, Screen, View } from "./view.js";
 
 /** Formats a rate. Small rates have more digits. */
@@ -52,12 +53,12 @@ const LINKS: readonly Link[] = [
 
 const bodyOf = (it: Dashboard): Markdown[] => [
   it.totalActiveValidators === null || it.totalValidators === null
-    ? md`🟢 active validators: **${knownText(it.totalActiveValidators)}**`
-    : md`🟢 **${grouped(it.totalActiveValidators)}** of ${grouped(it.totalValidators)} validators active`,
+    ? md`🖥️ active validators: **${knownText(it.totalActiveValidators)}**`
+    : md`🖥️ **${grouped(it.totalActiveValidators)}** of ${countedWords(it.totalValidators, "validator")} active, as the explorer counts them`,
   md`⚡ **${rate(it.tps)}** transactions per second`,
   it.activeVoteRequests === null
-    ? md`🗳️ open vote requests: unknown`
-    : md`🗳️ **${countedWords(it.activeVoteRequests, "vote request")}** open`,
+    ? md`🗳️ vote requests that aren't closed: unknown`
+    : md`🗳️ **${countedWords(it.activeVoteRequests, "vote request")}** not closed yet`,
 ];
 
 const fieldsOf = (it: Dashboard): Field[] => [
@@ -70,7 +71,6 @@ const fieldsOf = (it: Dashboard): Field[] => [
   count("Transfers", it.totalTransfers),
   count("Accounts", it.totalAccounts),
   count("Super validators", it.totalSuperValidators),
-  count("Inactive validators", it.totalInactiveValidators),
   {
     name: "Vote requests",
     value: approved(it.approvedVoteRequests, it.totalVoteRequests),
@@ -91,9 +91,9 @@ const upgradeLines = ({ upgradeAt, freezeAt }: UpgradeSchedule): Markdown[] =>
 
 /** Builds the screen. Many people open it while its reading is in the cache. */
 const show = rememberLast(
-  (reading: Reading<Dashboard>, upgrade: UpgradeSchedule | undefined): View => ({
+  (reading: Reading<Dashboard>, upgrade: UpgradeSchedule | undefined, standstill?: Markdown): View => ({
     title: md`The network`,
-    body: [...bodyOf(reading.data), ...(upgrade ? upgradeLines(upgrade) : [])],
+    body: present([...bodyOf(reading.data), standstill, ...(upgrade ? upgradeLines(upgrade) : [])]),
     fields: fieldsOf(reading.data),
     readings: [reading],
     menus: MENUS,
@@ -102,8 +102,8 @@ const show = rememberLast(
 );
 
 /** Shows the network at a glance, with the next upgrade that the super validators have accepted. */
-export const network: Screen<"network"> = async (_, { explorer, directory }) => {
-  const reading = await explorer.dashboard({});
+export const network: Screen<"network"> = async (_, { explorer, directory, rhythms }) => {
+  const [reading, standstill] = await Promise.all([explorer.dashboard({}), standstillLine(rhythms)]);
   const upgrade = directory.upgrade();
-  return show(reading, upgrade && upgrade.upgradeAt > Date.now() ? upgrade : undefined);
+  return show(reading, upgrade && upgrade.upgradeAt > Date.now() ? upgrade : undefined, standstill);
 };

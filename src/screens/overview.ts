@@ -9,6 +9,7 @@ import { perObject, rememberLast } from "../util/per-object.js";
 import { present } from "../util/present.js";
 import { address } from "./addresses.js";
 import { orNothing, version } from "./parts.js";
+import { standstillLine } from "./standstill.js";
 import {
   briefRow,
   type Intervals,
@@ -97,10 +98,16 @@ interface FirstValidators {
   readonly reading: Reading<unknown>;
 }
 
+/** Returns the number of validators in a list of which this is the first page. The explorer counts those that it sent twice. */
+const totalIn = ({ content, totalElements, last, sent, unreadable }: ValidatorPage["data"]): number | null =>
+  last === true && totalElements !== null && totalElements <= sent
+    ? content.length + unreadable
+    : totalElements;
+
 const fromOnePage = perObject(
   (reading: ValidatorPage): FirstValidators => ({
     rows: reading.data.content,
-    total: reading.data.totalElements,
+    total: totalIn(reading.data),
     reading,
   }),
 );
@@ -135,7 +142,7 @@ const summarize = rememberLast(
     const unknownActive = new Set(activeOnes.filter(isUnknown).map(({ validator }) => validator)).size;
     const unknownInactive = inactive.rows.filter(isUnknown).length;
     const reportingInactive = inactive.rows.length - silentInactive.length - unknownInactive;
-    const activeTotal = newest.data.totalElements;
+    const activeTotal = totalIn(newest.data);
     // If all read ones are silent, there may be more.
     const areAllRead =
       oldest.rows.some((each) => !isSilent(each) && !isUnknown(each)) ||
@@ -183,6 +190,7 @@ const show = rememberLast(
     intervalMs: number,
     found: SilentSummary,
     oldest: ValidatorPage | undefined,
+    standstill: Markdown | undefined,
   ): View => {
     const { silent, reporting, unknown, behindSince, standings } = found;
     const rows = (oldest?.data.content ?? found.rows).slice(0, MAX_ROWS);
@@ -204,7 +212,7 @@ const show = rememberLast(
         counts,
         ...behindLine(survey),
         md`-# Validators report about every ${roughly(intervalMs)}. After two missed reports, a validator counts as inactive.`,
-        behindSince !== null && lagLine(behindSince),
+        standstill ?? (behindSince !== null && lagLine(behindSince)),
         md``,
         md`**${oldest ? "Active, least recently seen first" : "Recently silent"}**`,
         ...orNothing(
@@ -235,5 +243,6 @@ export const overview: Screen<"overview"> = async ({ page }, context) => {
     found.rows.length > 0
       ? undefined
       : await explorer.validators({ ...PAGE, status: "ACTIVE", orderBy: "ASC" });
-  return show(survey, directory.readAt("validator"), intervals(null).ms, found, oldest);
+  const standstill = await standstillLine(rhythms, found.behindSince);
+  return show(survey, directory.readAt("validator"), intervals(null).ms, found, oldest, standstill);
 };

@@ -1,6 +1,6 @@
 import { ifAnswered } from "../explorer/errors.js";
 import { openSlice } from "../explorer/paging.js";
-import type { HoldingsSummary, PartyDetail, PartyListItem } from "../explorer/schema/parties.js";
+import type { HoldingsSummary, PartyListItem } from "../explorer/schema/parties.js";
 import { fingerprint, shortId } from "../text/ids.js";
 import { codeBlock, coins, columnCoins, join, md, timestamp, timestampWithAge } from "../text/markdown.js";
 import { grouped } from "../text/numbers.js";
@@ -70,14 +70,16 @@ export const top: Screen<"top"> = async ({ page }, { explorer }) => {
     openSlice((at) => explorer.topParties({ ...at, orderBy: "DESC" }), page),
     currentPrice(explorer),
   ]);
-  const firstRank = (reading.data.page - 1) * 10;
+  // The position of a row that cannot be read is not known, and so are no ranks of its page.
+  const rankOf = (index: number) =>
+    reading.data.unreadable ? md`` : md`${(reading.data.page - 1) * 10 + index + 1}\\. `;
   return {
     title: md`Largest balances`,
     body: [
       ...orNothing(
         reading.data.rows.map((each, index) =>
           row(
-            md`${firstRank + index + 1}\\. **${columnCoins(each.balance)}**`,
+            md`${rankOf(index)}**${columnCoins(each.balance)}**`,
             join([md`-# ${namedLine(each.partyName, each.partyAddress)}`, usdOf(each.balance, price)], " · "),
           ),
         ),
@@ -108,10 +110,6 @@ function balanceFields({
   return [field("Unlocked", unlocked), field("Locked", locked)];
 }
 
-function balanceOf({ holdingsSummaryResponse: { summaries } }: PartyDetail, id: string) {
-  return summaries.find((summary) => summary.party_id === id);
-}
-
 /** Shows a party: its kind, its balance and its activity. */
 export const party: Screen<"party"> = async ({ id }, { explorer }) => {
   const [reading, types, price] = await Promise.all([
@@ -120,7 +118,8 @@ export const party: Screen<"party"> = async ({ id }, { explorer }) => {
     currentPrice(explorer),
   ]);
   const detail = reading.data;
-  const balance = balanceOf(detail, detail.partyId ?? id);
+  const { summaries } = detail.holdingsSummaryResponse;
+  const balance = summaries.find((summary) => summary.party_id === (detail.partyId ?? id));
   const usd = usdOf(balance?.total_coin_holdings ?? null, price);
   const isKnown = types !== undefined && Object.values(types.data).every((flag) => flag !== null);
   const kinds = [

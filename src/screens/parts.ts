@@ -2,7 +2,7 @@ import type { Names } from "../directory/names.js";
 import { REACHABLE_ROWS, ROWS_PER_SCREEN, type Slice } from "../explorer/paging.js";
 import type { PartyRef } from "../explorer/schema/fields.js";
 import type { Reading } from "../explorer/service.js";
-import { leavesOf, toText } from "../explorer/values.js";
+import { leavesOf, toRecord, toText } from "../explorer/values.js";
 import type { Interval } from "../ledger/network-rhythm.js";
 import { readable } from "../ledger/readable.js";
 import { roughly } from "../text/durations.js";
@@ -57,7 +57,8 @@ export function extent(slice: Slice<unknown>, one: string, several = `${one}s`):
 function sizeWords(slice: Slice<unknown>, one: string, several: string): Markdown {
   if (slice.total === null || slice.reachable === null) return md`Page ${slice.page} of these ${several}`;
   const total = countedWords(slice.total, one, several);
-  if (slice.reachable >= slice.total) return md`${total}`;
+  // Rows that cannot be read are listed, too.
+  if (slice.reachable + (slice.unreadable ?? 0) >= slice.total) return md`${total}`;
   return md`First ${grouped(Math.min(slice.reachable, REACHABLE_ROWS))} of ${total}: the explorer doesn't list more`;
 }
 
@@ -163,12 +164,12 @@ export function partyMenu(parties: readonly (Partial<PartyRef> & { readonly role
 }
 
 /** Returns the parties in JSON with the field of each. */
-export const partiesIn = (value: unknown): { partyId: string; role: string }[] =>
-  [...leavesOf(value)].flatMap(([path, leaf]) =>
-    /::1220[0-9a-f]{64}$/.test(leaf)
-      ? [{ partyId: leaf, role: pathWords(path.split(".").findLast((part) => !/^\d+$/.test(part)) ?? path) }]
-      : [],
-  );
+export const partiesIn = (value: unknown, names: Pick<Names, "party">) =>
+  [...leavesOf(value)].flatMap(([path, partyId]) => {
+    if (!/::1220[0-9a-f]{64}$/.test(partyId)) return [];
+    const role = pathWords(path.split(".").findLast((part) => !/^\d+$/.test(part)) ?? path);
+    return [{ partyId, accountName: names.party(partyId), role }];
+  });
 
 /** Limits for ids in one field: their number, and the characters that are searched. */
 const MAX_IDS = 200;
@@ -179,7 +180,8 @@ const BETWEEN_IDS = /[,;[\]"\t\r\n]+|(?<=[0-9a-f]{16}(?::\d+)?) +/;
 
 /** Returns the first ids in a field, which may be a list, or text with separators. */
 export function idsIn(value: unknown): string[] {
-  if (Array.isArray(value)) return value.slice(0, MAX_IDS).flatMap((each) => toText(each) ?? []);
+  if (Array.isArray(value))
+    return value.slice(0, MAX_IDS).flatMap((each) => toText(toRecord(each)?.partyId ?? each) ?? []);
   if (typeof value !== "string") return [];
   return value
     .slice(0, MAX_IDS_TEXT)

@@ -8,11 +8,11 @@ import { isOpen, neededFor, type StatusGroup, statusGroup, statusWords } from ".
 import { shortId } from "../text/ids.js";
 import { bold, type Markdown, md } from "../text/markdown.js";
 import { countedWords } from "../text/numbers.js";
-import { capitalized, cut } from "../text/plain.js";
+import { capitalized } from "../text/plain.js";
 import { present } from "../util/present.js";
 import { address, type ParametersOf, parseAddress } from "./addresses.js";
 import { extent, orNothing, pageOf, row, rowMenu } from "./parts.js";
-import { type Menu, type Screen, SIDE_MS } from "./view.js";
+import { type Choice, type Menu, type Screen, SIDE_MS } from "./view.js";
 import { stateText, tallyWords } from "./vote-parts.js";
 import { untilWords } from "./vote-times.js";
 
@@ -33,16 +33,20 @@ const judgedStanding = (each: VoteRequestListItem, { superValidators, names, now
   return { request, needed: neededVotes, standing: standingOf(request, neededVotes, now) };
 };
 
+/** Maximum length of a name in a line, and in a menu (Discord: 100 characters). */
+const MAX_TITLE = 120;
+const MAX_LABEL = 100;
+
 const toLine = (each: VoteRequestListItem, names: Names, judging: Judging) => {
   const { request, needed, standing } = judgedStanding(each, judging);
   return row(
-    md`${stateText(each.status, standing.phase)} · ${bold(cut(nameOf(each, names), 120))}`,
+    md`${stateText(each.status, standing.phase)} · ${bold(nameOf(each, names, MAX_TITLE))}`,
     md`-# ${tallyWords(request, needed, judging.now)} · ${untilWords(request, needed, judging.now)}`,
   );
 };
 
-const nameOf = (each: VoteRequestListItem, names: Names): string =>
-  names.voteRequest({ ...each, identity: identityOf(each) });
+const nameOf = (each: VoteRequestListItem, names: Names, most: number): string =>
+  names.voteRequest({ ...each, identity: identityOf(each) }, most);
 
 const kindOf = (each: VoteRequestListItem, names: Names) =>
   names.kindOf({ ...each, identity: identityOf(each) });
@@ -112,31 +116,24 @@ function ordered(
     : newestFirst;
 }
 
+const listChoice = (words: string, typed: Readonly<Record<string, string>>, chosen: boolean): Choice[] => {
+  const to = parseAddress("proposals", typed);
+  return to ? [{ label: capitalized(words), to, chosen }] : [];
+};
+
 /** Returns the menus that lead to the other lists. */
-const listMenus = (shown: ProposalListParameters): Menu[] => [
+const listMenus = ({ status, kind }: ProposalListParameters): Menu[] => [
   {
     placeholder: "Show…",
-    choices: Object.entries(LISTS).flatMap(([name, { words }]) => {
-      const statusAddress = parseAddress("proposals", { status: name, kind: shown.kind });
-      return statusAddress
-        ? [{ label: capitalized(words), to: statusAddress, chosen: name === shown.status }]
-        : [];
-    }),
+    choices: Object.entries(LISTS).flatMap(([name, { words }]) =>
+      listChoice(words, { status: name, kind }, name === status),
+    ),
   },
   {
     placeholder: "Filter by kind…",
-    choices: Object.entries(KINDS).flatMap(([name, words]) => {
-      const kindAddress = parseAddress("proposals", { status: shown.status, kind: name });
-      return kindAddress
-        ? [
-            {
-              label: capitalized(words),
-              to: kindAddress,
-              chosen: name === shown.kind,
-            },
-          ]
-        : [];
-    }),
+    choices: Object.entries(KINDS).flatMap(([name, words]) =>
+      listChoice(words, { status, kind: name }, name === kind),
+    ),
   },
 ];
 
@@ -199,7 +196,7 @@ export const proposals: Screen<"proposals"> = async (parameters, { explorer, nam
         if (id === null) return undefined;
         const words = PHASE_WORDS[judgedStanding(each, judging).standing.phase] ?? statusWords(each.status);
         const hint = `${words} · ${shortId(id)}`;
-        return { label: nameOf(each, names), hint, to: address("voteRequest", { id }) };
+        return { label: nameOf(each, names, MAX_LABEL), hint, to: address("voteRequest", { id }) };
       }),
       ...listMenus(parameters),
     ],

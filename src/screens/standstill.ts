@@ -1,5 +1,8 @@
+import type { Rhythms } from "../ledger/network-rhythm.js";
+import { lateAfter } from "../ledger/rhythm.js";
+import { isStillOrSettling } from "../ledger/rounds.js";
 import { roughly } from "../text/durations.js";
-import { md, timestamp, timestampWithAge } from "../text/markdown.js";
+import { type Markdown, md, timestamp, timestampWithAge } from "../text/markdown.js";
 import { grouped } from "../text/numbers.js";
 import { address } from "./addresses.js";
 import type { Link, View } from "./view.js";
@@ -12,6 +15,8 @@ interface ShownStandstill {
   readonly endedAt?: number;
   /** True if it ended because the rounds could no longer be read. */
   readonly isUnsure?: boolean;
+  /** True if alerts stayed on hold for another reason when it ended. */
+  readonly isStillHeld?: boolean;
 }
 
 const networkLink = (mark: string): Link => ({
@@ -22,7 +27,10 @@ const networkLink = (mark: string): Link => ({
 });
 
 /** Returns the message about a standstill of the network, as it is now. */
-export function standstillView({ round, since, endedAt, isUnsure }: ShownStandstill, mark: string): View {
+export function standstillView(
+  { round, since, endedAt, isUnsure, isStillHeld }: ShownStandstill,
+  mark: string,
+): View {
   const common = { links: [networkLink(mark)] };
   if (endedAt === undefined)
     return {
@@ -31,13 +39,15 @@ export function standstillView({ round, since, endedAt, isUnsure }: ShownStandst
       tone: "bad",
       body: [
         md`Round ${grouped(round)} has been the newest since ${timestampWithAge(since)}, although the explorer is up to date. A new one is long overdue.`,
-        md`Alerts about silent validators are on hold until the rounds advance again.`,
+        md`Alerts about silent validators are on hold until the rounds advance again and validators have had time to report.`,
       ],
     };
   if (isUnsure)
     return {
       ...common,
-      notification: md`▶️ Silence alerts are on again; I can't read the newest round`,
+      notification: isStillHeld
+        ? md`⏸ I can't read the newest round any more; silence alerts stayed on hold`
+        : md`▶️ Silence alerts are on again; I can't read the newest round`,
       body: [
         md`Round ${grouped(round)} was the newest from ${timestamp(since, "f")} until at least ${timestamp(endedAt, "f")}.`,
       ],
@@ -62,3 +72,23 @@ export const movingView = (
   ],
   links: [networkLink(mark)],
 });
+
+/**
+ * Returns the line about a network that stands still, or moves again so recently that not every validator has had the time to report.
+ * Missing reports then say nothing about the explorer or the validators, unless the newest one came after that.
+ * @param behindSince time of the newest report if the explorer seems to be behind, epoch ms
+ */
+export async function standstillLine(
+  rhythms: Rhythms,
+  behindSince: number | null = null,
+): Promise<Markdown | undefined> {
+  const known = await rhythms.rounds();
+  if (!known) return undefined;
+  const { ms } = (await rhythms.intervals())(null);
+  if (!isStillOrSettling(known, ms, Date.now())) return undefined;
+  if (known.isStandingStill)
+    return md`🧊 **The network stands still:** no new round since ${timestampWithAge(known.since)}. Validators can't report.`;
+  const movedAt = known.movedAt ?? known.since;
+  if (behindSince !== null && behindSince > movedAt) return undefined;
+  return md`🟢 **The network moves again** since ${timestamp(movedAt, "f")}. Validators have until ${timestamp(movedAt + lateAfter(ms), "f")} to report.`;
+}

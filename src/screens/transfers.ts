@@ -66,6 +66,11 @@ const priceFor = async (explorer: Explorer, rows: readonly Transfer[]): Promise<
 const nameOf = ([first]: readonly PartyRef[]): string =>
   first?.accountName ?? (first?.partyId ? hintOf(first.partyId) : "unknown");
 
+const rolesIn = ({ senders, receivers }: Transfer) => [
+  ...senders.map((party) => ({ ...party, role: "sends" })),
+  ...receivers.map((party) => ({ ...party, role: "receives" })),
+];
+
 /** Lists transfers of coin by age. */
 export const transfers: Screen<"transfers"> = async ({ order, page }, { explorer }) => {
   const reading = await openSlice((at) => explorer.transfers({ ...at, orderBy: order }), page);
@@ -85,12 +90,7 @@ export const transfers: Screen<"transfers"> = async ({ order, page }, { explorer
               to: address("transfer", { id: eventId, order, page: reading.data.page }),
             },
       ),
-      partyMenu(
-        rows.flatMap(({ senders, receivers }) => [
-          ...senders.map((party) => ({ ...party, role: "sends" })),
-          ...receivers.map((party) => ({ ...party, role: "receives" })),
-        ]),
-      ),
+      partyMenu(rows.flatMap(rolesIn)),
     ],
     turned: (by) => address("transfers", { order: by }),
   });
@@ -148,12 +148,7 @@ export const transfer: Screen<"transfer"> = async (parameters, { explorer }): Pr
       { name: "Event id", value: codeBlock(id) },
     ]),
     readings: [reading],
-    menus: [
-      partyMenu([
-        ...shownTransfer.senders.map((party) => ({ ...party, role: "sends" })),
-        ...shownTransfer.receivers.map((party) => ({ ...party, role: "receives" })),
-      ]),
-    ],
+    menus: [partyMenu(rolesIn(shownTransfer))],
     links: [{ label: "Ledger event", emoji: "⚙️", to: address("event", { id }) }],
     explorerPage: { kind: "event", id },
     parent: address("transfers", { order, page }),

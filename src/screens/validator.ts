@@ -10,7 +10,7 @@ import { pastTime } from "../util/clock.js";
 import { present } from "../util/present.js";
 import { address } from "./addresses.js";
 import { namedLine, rhythmWords, STANDINGS, version } from "./parts.js";
-import { disagreement, judgeRows } from "./validators.js";
+import { disagreement, judgeShown } from "./validators.js";
 import type { Field, Screen, ScreenContext, View } from "./view.js";
 
 /** Formats the used and bought traffic. Either may be unknown. */
@@ -57,7 +57,9 @@ export function contactLines(detail: ValidatorDetail): Markdown[] {
   return entries.flatMap(([label, text]) => {
     if (text === null) return [];
     const url = toUrl(text);
-    return [url && url.length <= MAX_LINK ? linkTo(label, url) : md`${label}: ${code(text, 80)}`];
+    const link = url === null ? undefined : linkTo(label, url);
+    // Some characters of an address are written as three.
+    return [link && link.toString().length <= MAX_LINK ? link : md`${label}: ${code(text, 80)}`];
   });
 }
 
@@ -133,7 +135,7 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
   const hasSponsor = detail.sponsor !== null && detail.sponsor !== party;
   const reportedAt = pastTime(detail.lastActiveAt, reading.fetchedAt);
   const row = { validator: party, lastActiveAt: detail.lastActiveAt };
-  const { standings, lagLines } = await judgeRows(context.explorer, intervals, [row], reading.fetchedAt);
+  const { standings, lines } = await judgeShown(context, [row], reading.fetchedAt);
   const { standing } = standings(row);
   const differs = disagreement(standing, detail.active);
   return {
@@ -143,7 +145,7 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
     body: present([
       md`${STANDINGS[standing]} · last report ${timestampWithAge(reportedAt)}; ${rhythmWords(interval)}`,
       differs ? md`-# ${capitalized(differs)}.` : undefined,
-      ...lagLines,
+      ...lines,
       description !== null && md`${cut(description, 600)}`,
     ]),
     fields: present([

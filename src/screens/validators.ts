@@ -14,6 +14,7 @@ import { columnCoins, type Markdown, md, timestamp, timestampWithAge } from "../
 import { cut } from "../text/plain.js";
 import { pastTime } from "../util/clock.js";
 import { perObject, rememberLast } from "../util/per-object.js";
+import { present } from "../util/present.js";
 import { address, type ParametersOf } from "./addresses.js";
 import {
   extent,
@@ -27,7 +28,8 @@ import {
   seenWords,
   version,
 } from "./parts.js";
-import type { Choice, Menu, Screen } from "./view.js";
+import { standstillLine } from "./standstill.js";
+import type { Choice, Menu, Screen, ScreenContext } from "./view.js";
 
 /** A validator in a list, from the explorer or from the directory. */
 export type ListedValidator = Pick<
@@ -52,7 +54,7 @@ const knownStandings = perObject((_: Intervals) => new LRUCache<number, Standing
  * Judges validators by their own reporting intervals. A cached list is shown many times, and its validators are judged once.
  * @param asOf the explorer's newest data, epoch ms
  */
-export function standingsAt(intervals: Intervals, asOf: number): Standings {
+function standingsAt(intervals: Intervals, asOf: number): Standings {
   const known = knownStandings(intervals);
   const standings =
     known.get(asOf) ??
@@ -92,14 +94,18 @@ export const lagLine = (newestAt: number): Markdown =>
 /**
  * Judges rows as of the explorer's newest data. If one of them seems to be silent, it reads the newest reports, because the
  * explorer may be behind.
- * @returns the reporting states, and a line that says so if it is behind
+ * @returns the reporting states, and if it is behind the time of its newest report, epoch ms, and a line that says so
  */
 export async function judgeRows(
   explorer: Pick<Explorer, "validators">,
   intervals: Intervals,
   rows: readonly ReportRow[],
   fetchedAt: number,
-): Promise<{ readonly standings: Standings; readonly lagLines: readonly Markdown[] }> {
+): Promise<{
+  readonly standings: Standings;
+  readonly lagLines: readonly Markdown[];
+  readonly behindSince?: number;
+}> {
   const standings = standingsAt(intervals, fetchedAt);
   const isAnySilent = rows.some((each) => standings(each).standing === "silent");
   // A row that has just reported shows that the explorer is not behind.
@@ -107,7 +113,22 @@ export async function judgeRows(
   const newest = await ifAnswered(explorer.validators(NEWEST));
   const behindSince = newest ? judgeNewest(intervals, newest).behindSince : null;
   if (behindSince === null) return { standings, lagLines: [] };
-  return { standings: standingsAt(intervals, behindSince), lagLines: [lagLine(behindSince)] };
+  return { standings: standingsAt(intervals, behindSince), lagLines: [lagLine(behindSince)], behindSince };
+}
+
+/**
+ * Judges the rows of a screen.
+ * @returns the reporting states, and the lines that say if the network stands still or the explorer is behind
+ */
+export async function judgeShown(
+  { explorer, rhythms }: Pick<ScreenContext, "explorer" | "rhythms">,
+  rows: readonly ReportRow[],
+  fetchedAt: number,
+): Promise<{ readonly standings: Standings; readonly lines: readonly Markdown[] }> {
+  const intervals = await rhythms.intervals();
+  const { standings, lagLines, behindSince } = await judgeRows(explorer, intervals, rows, fetchedAt);
+  const standstill = await standstillLine(rhythms, behindSince);
+  return { standings, lines: standstill ? [standstill] : lagLines };
 }
 
 /** Judges validators of the directory, each as of the time when it was last read: other answers update single entries. */
@@ -265,8 +286,11 @@ function fromDirectory(
 const STILL_READING =
   "The list of validators is still loading. Please try again in a minute. The other lists already work.";
 
+const EXPLORERS_COUNT = md`-# The explorer decides who is in this list. The signs show what I make of the last reports.`;
+
 /** Lists validators by the time of their last report. */
-export const validators: Screen<"validators"> = async (parameters, { explorer, directory, rhythms }) => {
+export const validators: Screen<"validators"> = async (parameters, context) => {
+  const { explorer, directory, rhythms } = context;
   const { status, order, page, version: wanted } = parameters;
   const isInDirectory = Boolean(wanted) || status === "BEHIND";
   const intervals = await rhythms.intervals();
@@ -281,18 +305,20 @@ export const validators: Screen<"validators"> = async (parameters, { explorer, d
   const title = titleOf(parameters);
   if (!reading) return { title, body: [md`${STILL_READING}`], readings: [], links };
   const slice = reading.data;
-  const { standings, lagLines } = isInDirectory
-    ? { standings: directoryStandings(directory, intervals), lagLines: [] }
-    : await judgeRows(explorer, intervals, slice.rows, reading.fetchedAt);
+  const { standings, lines } = isInDirectory
+    ? { standings: directoryStandings(directory, intervals), lines: present([await standstillLine(rhythms)]) }
+    : await judgeShown(context, slice.rows, reading.fetchedAt);
+  const isByExplorer = !isInDirectory && status !== "ALL";
   return {
     title,
     body: [
-      ...lagLines,
+      ...lines,
       ...orNothing(
         slice.rows.map((each) => validatorRow(each, standings)),
         "such validators",
       ),
       md``,
+      ...(isByExplorer ? [EXPLORERS_COUNT] : []),
       md`-# ${extent(slice, "validator")}`,
     ],
     readings: [reading],
@@ -306,15 +332,14 @@ export const validators: Screen<"validators"> = async (parameters, { explorer, d
 export const NEWCOMERS = 100;
 
 /** Lists the newest validators. */
-export const newcomers: Screen<"newcomers"> = async ({ page }, { explorer, rhythms }) => {
-  const reading = await explorer.newValidators({ size: NEWCOMERS });
+export const newcomers: Screen<"newcomers"> = async ({ page }, context) => {
+  const reading = await context.explorer.newValidators({ size: NEWCOMERS });
   const slice = pageOf(reading.data, page);
-  const intervals = await rhythms.intervals();
-  const { standings, lagLines } = await judgeRows(explorer, intervals, slice.rows, reading.fetchedAt);
+  const { standings, lines } = await judgeShown(context, slice.rows, reading.fetchedAt);
   return {
     title: md`Newest validators`,
     body: [
-      ...lagLines,
+      ...lines,
       ...orNothing(
         slice.rows.map((each) => validatorRow(each, standings)),
         "new validators",

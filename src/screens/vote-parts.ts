@@ -1,6 +1,6 @@
 import type { Names } from "../directory/names.js";
 import {
-  isVotable,
+  mayStillVote,
   type Standable,
   type Standing,
   shortWindow,
@@ -42,7 +42,7 @@ export function statusText(status: string | null): Markdown {
 
 /** Signs and words of the phases in which a request is decided but not closed yet, for lists. */
 const PHASE_TEXTS: Readonly<Partial<Record<VotePhase, Markdown>>> = {
-  expired: md`⌛ Too few votes`,
+  expired: md`⌛ Not enough votes`,
   rejected: md`❌ Rejected by the votes`,
   ready: md`✅ Enough yes votes`,
   overdue: md`⚠️ Overdue`,
@@ -59,12 +59,16 @@ type EndingParts = Pick<Standable, "status" | "isGone" | "targetEffectiveAt">;
 const lackWords = ({ targetEffectiveAt }: EndingParts): string =>
   targetEffectiveAt === null ? "not enough yes votes" : "too few had voted";
 
+/** Says that an expired request without a decision date can still be accepted (docs/ledger.md, "How a vote ends"). */
+const lateVotes = ({ targetEffectiveAt }: EndingParts): Markdown =>
+  targetEffectiveAt === null ? md`. Enough yes votes still carry it until it's closed` : md``;
+
 /** Describes a request's standing with a sign: its status, or its phase until it is closed. */
 export function standingText(request: EndingParts, { phase, since }: Standing): Markdown {
   const { status, isGone } = request;
   switch (phase) {
     case "expired":
-      return md`⌛ Expired, not closed yet: ${lackWords(request)} by ${timestamp(since, "f")}`;
+      return md`⌛ Expired, not closed yet: ${lackWords(request)} by ${timestamp(since, "f")}${lateVotes(request)}`;
     case "rejected":
       return md`❌ Rejected by the votes, not closed yet`;
     case "ready":
@@ -84,7 +88,9 @@ export const tallySuffix = ({ yes, no }: Pick<Tally, "yes" | "no">): Markdown =>
 export function standingNote(request: EndingParts, { phase, since }: Standing): Markdown[] {
   switch (phase) {
     case "expired":
-      return [md`It expired (${lackWords(request)} by ${timestamp(since, "f")}) and isn't closed yet.`];
+      return [
+        md`It expired (${lackWords(request)} by ${timestamp(since, "f")}) and isn't closed yet${lateVotes(request)}.`,
+      ];
     case "rejected":
       return [md`It isn't closed yet.`];
     case "overdue":
@@ -118,7 +124,8 @@ function segmentsOf(counts: readonly number[]): number[] {
   const remainder = (index: number) => (exactSegments[index] ?? 0) - (segments[index] ?? 0);
   for (let left = SEGMENTS - segments.reduce((sum, each) => sum + each, 0); left !== 0; ) {
     const order = [...segments.keys()].sort((a, b) => remainder(b) - remainder(a));
-    const index = (left > 0 ? order[0] : order.at(-1)) ?? 0;
+    // The smallest remainder may be that of a count that has been raised to one.
+    const index = (left > 0 ? order[0] : order.findLast((each) => (segments[each] ?? 0) > 1)) ?? 0;
     const step = Math.sign(left);
     segments[index] = (segments[index] ?? 0) + step;
     left -= step;
@@ -147,8 +154,9 @@ export function tallyBar({ yes, no, pending }: Tally, needed: number | undefined
 export function tallyWords(request: Standable, needed: number | undefined, now: number): Markdown {
   const tallyPart = (count: number | null, words: string) =>
     md`${bold(count === null ? "?" : grouped(count))} ${words}`;
-  const mayVote = isVotable(standingOf(request, needed, now));
-  const pendingWords = mayVote ? "not voted yet" : "did not vote";
+  const pendingWords = mayStillVote(request, standingOf(request, needed, now))
+    ? "not voted yet"
+    : "did not vote";
   return join(
     [
       tallyPart(request.yes, "yes"),
@@ -162,10 +170,10 @@ export function tallyWords(request: Standable, needed: number | undefined, now: 
 
 /** Says if there are enough votes, or how many are needed. Returns false if votes no longer matter. */
 function neededWords(request: Standable, needed: number | undefined, now: number): Markdown | false {
-  if (!isVotable(standingOf(request, needed, now))) return false;
+  if (!mayStillVote(request, standingOf(request, needed, now))) return false;
   if (needed === undefined) return md`-# the number of yes votes needed isn't known right now`;
   const side = decidedBy(request, needed);
-  if (side === undefined) return md`-# about ${needed} yes votes needed`;
+  if (side === undefined) return md`-# about ${countedWords(needed, "yes vote")} needed`;
   const enoughWords = `enough ${side} votes (about ${needed} needed)`;
   const { targetEffectiveAt } = request;
   const isLater = side === "yes" && targetEffectiveAt !== null && now < targetEffectiveAt;
@@ -186,13 +194,16 @@ export const tallyLines = (
 const MAX_MISSING = 700;
 
 /** Returns the line about missing votes. @param missing null if they could not be determined */
-export const missingLine = (missing: MissingVotes | null, { called }: Pick<Names, "called">): Markdown => {
+export const missingLine = (
+  missing: MissingVotes | null,
+  { distinct }: Pick<Names, "distinct">,
+): Markdown => {
   if (missing === null) return md`-# I couldn't read who hasn't voted yet.`;
   const { voters, unknown, isLately } = missing;
   if (voters.length + unknown === 0) return md`Everyone has voted.`;
   const has = unknown === 1 ? "1 that has" : `${unknown} that have`;
   const others = unknown > 0 ? [isLately ? `${has} not voted lately` : `${has} never voted before`] : [];
-  return md`⬛ **Not voted yet:** ${cut([...voters.map(({ name }) => called(name)), ...others].join(", "), MAX_MISSING)}`;
+  return md`⬛ **Not voted yet:** ${cut([...voters.map(({ name }) => distinct(name)), ...others].join(", "), MAX_MISSING)}`;
 };
 
 /** Returns a warning for a request that is open for less than two days. */

@@ -1,6 +1,6 @@
 import type { Names } from "../directory/names.js";
 import { toUrl } from "../explorer/values.js";
-import { isVotable, standingOf } from "../ledger/vote-phase.js";
+import { mayStillVote, standingOf } from "../ledger/vote-phase.js";
 import { countSuperValidators, findVoteRequest, type VoteRequest } from "../ledger/vote-requests.js";
 import { neededFor } from "../ledger/vote-rules.js";
 import { isWholeId } from "../text/ids.js";
@@ -15,32 +15,39 @@ import { RULES_LINK, rawDataButton } from "./vote-explained.js";
 import { shortVote, standingText, standingTone, tallyLines } from "./vote-parts.js";
 import { timeLine } from "./vote-times.js";
 
+/** True for an address that only lacks "https://". Another scheme or a user name may mislead. */
+const isAddress = (text: string | null): text is string =>
+  text !== null && !/[:@\s]/.test(text) && text.includes(".") && toUrl(`https://${text}`) !== null;
+
 /** Returns the reason of a request, shortened and escaped, and its link. */
 function reasonLines({ reasonBody, reasonUrl }: Pick<VoteRequest, "reasonBody" | "reasonUrl">): Markdown[] {
   const url = toUrl(reasonUrl);
   return present([
     reasonBody !== null && quote(reasonBody, 500),
-    url !== null && linkTo(`Read more at ${new URL(url).hostname}`, url),
+    url === null
+      ? isAddress(reasonUrl) && md`Read more at ${code(reasonUrl, 200)}`
+      : linkTo(`Read more at ${new URL(url).hostname}`, url),
   ]);
 }
 
-const requesterOf = ({
-  requesterName,
-  requester,
-}: Pick<VoteRequest, "requester" | "requesterName">): Markdown =>
-  requesterName !== null && requesterName !== requester
-    ? namedLine(requesterName, requester)
-    : requesterId(requester);
+const requesterOf = (
+  { requesterName, requester }: Pick<VoteRequest, "requester" | "requesterName">,
+  names: Names,
+): Markdown => {
+  const sentName = requesterName === requester ? null : requesterName;
+  const name = sentName ?? (requester === null ? null : names.party(requester));
+  return name === null ? requesterId(requester) : namedLine(name, requester);
+};
 
 /** The ledger has a name here, the explorer sometimes an id. */
 const requesterId = (requester: string | null): Markdown =>
   requester !== null && isWholeId(requester) ? idCode(requester) : code(requester, 60);
 
 /** Returns who requested a vote, and when. */
-const originLine = (request: VoteRequest): Markdown =>
+const originLine = (request: VoteRequest, names: Names): Markdown =>
   md`-# ${join(
     [
-      md`Requested by ${requesterOf(request)}`,
+      md`Requested by ${requesterOf(request, names)}`,
       request.createdAt !== null && md`opened ${timestamp(request.createdAt, "f")}`,
     ],
     " · ",
@@ -95,7 +102,7 @@ export const voteRequestLines = (
   ...standingLines,
   ...tallyLines(request, needed, now),
   timeLine(request, now, standingOf(request, needed, now).phase),
-  originLine(request),
+  originLine(request, names),
 ];
 
 /** Shows a vote request. */
@@ -137,7 +144,7 @@ export const voteRequest: Screen<"voteRequest"> = async (
       { label: "Votes", emoji: "🗳️", to: address("votes", { id: identity }) },
       RULES_LINK,
       { label: "Raw data", emoji: "🧾", to: buttonAddress(rawDataButton, { id: identity }) },
-      ...(isVotable(standing) ? watchLinks("voteRequest", identity) : []),
+      ...(mayStillVote(request, standing) ? watchLinks("voteRequest", identity) : []),
       ...subscribeLinks("voteRequest", identity),
     ],
     explorerPage: { kind: "proposal", id: identity },

@@ -104,7 +104,11 @@ function endedTimes(request: Ended, now: number): Field[] {
     ? md`at an unknown time`
     : join([md`${earlyWords(request, group, now)}`, limit], ", ");
   const onDate = isEarly ? early : moment(untilAt, now);
-  const passedEffect = targetEffectiveAt === null ? md`${ENOUGH_YES}` : moment(targetEffectiveAt, now);
+  // An overdue request takes effect when it is carried out.
+  const isLate =
+    closed !== undefined && targetEffectiveAt !== null && (closed.after ?? 0) > targetEffectiveAt;
+  const dateOfEffect = isLate ? between(closed) : moment(targetEffectiveAt, now);
+  const passedEffect = targetEffectiveAt === null ? md`${ENOUGH_YES}` : dateOfEffect;
   const otherEffect = group === "failed" ? md`${FAILED_EFFECT}` : undefined;
   const effect = passed ? passedEffect : otherEffect;
   return present([

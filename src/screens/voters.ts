@@ -7,7 +7,6 @@ import { roughly } from "../text/durations.js";
 import { shortId } from "../text/ids.js";
 import { bold, join, type Markdown, md, timestamp } from "../text/markdown.js";
 import { countedWords } from "../text/numbers.js";
-import { cut } from "../text/plain.js";
 import { PersonError } from "../util/person-error.js";
 import { present } from "../util/present.js";
 import { address } from "./addresses.js";
@@ -20,7 +19,7 @@ const count = ({ ballots }: VoterRecord, accept: boolean): number =>
 
 const missedIn = ({ ballots }: VoterRecord): number => ballots.filter(({ isMissed }) => isMissed).length;
 
-const calledBy = ({ voter }: VoterRecord, names: Names): string => cut(names.called(voter.name), 80);
+const calledBy = ({ voter }: VoterRecord, names: Names): string => names.distinct(voter.name, 80);
 
 /** Describes when a super validator votes, relative to the quorum date. */
 function leadWords(record: VoterRecord): Markdown | false {
@@ -103,7 +102,7 @@ function castWhen(castAt: number | null, voteBefore: number | null): Markdown {
 }
 
 function ballotLine({ request, accept, isMissed, castAt }: Ballot, names: Names): Markdown {
-  const title = cut(names.voteRequest({ ...request, identity: identityOf(request) }), 120);
+  const title = names.voteRequest({ ...request, identity: identityOf(request) }, 120);
   const noVote = isMissed ? "⬛ missed" : "⚪ decided early";
   const sign = accept === null ? noVote : BALLOTS[`${accept}`];
   const when = castWhen(castAt, request.voteBefore);

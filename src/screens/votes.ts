@@ -2,7 +2,7 @@ import type { Names } from "../directory/names.js";
 import type { Reading } from "../explorer/service.js";
 import { readMissing } from "../ledger/missing-votes.js";
 import { readable } from "../ledger/readable.js";
-import { isVotable, type Standing, standingOf } from "../ledger/vote-phase.js";
+import { mayStillVote, type Standing, standingOf } from "../ledger/vote-phase.js";
 import {
   countSuperValidators,
   findVoteRequest,
@@ -27,7 +27,7 @@ async function missingLines(
   standing: Standing,
   { explorer, names }: ScreenContext,
 ): Promise<Markdown[]> {
-  if (!isVotable(standing)) return [];
+  if (!mayStillVote(reading.data, standing)) return [];
   const former = async (voters: readonly Voter[]) => voters.filter(names.isFormer);
   const missing = await readMissing(explorer, reading, former);
   if (reading.data.pending === 0 && !missing?.voters.length) return [];
@@ -45,7 +45,7 @@ function calledOf(vote: CastVote, all: readonly CastVote[]): string | null {
 function castByWords({ castBy, castByRole, identifier }: CastVote, names: Names): Markdown {
   if (castBy == null || castBy === identifier) return md``;
   const role = castByRole == null ? "" : ` (${brief(readable(castByRole).toLowerCase())})`;
-  return md` · cast by ${brief(names.called(castBy))}${role}`;
+  return md` · cast by ${brief(names.distinct(castBy))}${role}`;
 }
 
 /** Explains an empty list of votes. Only a tally of zero says that there are none. */
@@ -69,7 +69,7 @@ export const votes: Screen<"votes"> = async ({ id, page }, context) => {
   const shownVotes = pageOf(foundVotes.data, page);
   const readings: readonly Reading<unknown>[] = [reading, foundVotes];
   return {
-    title: md`Votes on ${cut(names.voteRequest(request), 180)}`,
+    title: md`Votes on ${names.voteRequest(request, 180)}`,
     tone: standingTone(request, standing),
     body: [
       standingText(request, standing),
@@ -82,7 +82,7 @@ export const votes: Screen<"votes"> = async ({ id, page }, context) => {
             const when = vote.castAt === null ? md`` : md` · ${timestamp(vote.castAt)}`;
             const castBy = castByWords(vote, names);
             const reason = vote.reason === null ? md`` : md`\n-# ${cut(vote.reason, 150)}`;
-            return md`${voteSign} · **${voter === null ? null : brief(names.called(voter))}**${when}${castBy}${reason}`;
+            return md`${voteSign} · **${voter === null ? null : brief(names.distinct(voter))}**${when}${castBy}${reason}`;
           })
         : [md`${noVotesWords(request, foundVotes.complete)}`]),
       ...missingText,

@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, fdatasync, mkdirSync, openSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, fdatasync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import Database from "libsql";
@@ -262,7 +262,9 @@ function openDatabase(
     if (isFullDisk(code))
       throw new StateError(`DATA_DIR: the disk of ${path} is full (${code}). Free some space`);
     throw new StateError(
-      `DATA_DIR: ${path} can't be used (${code || accessProblem(path)}). Set it to a folder the bot can write to`,
+      existsSync(path)
+        ? `DATA_DIR: ${path} can't be used (${code || accessProblem(path)}). Let the user who runs the bot write to it and its folder`
+        : `DATA_DIR: ${path} can't be made (${code || accessProblem(dataDir)}). Set it to a folder the bot can write to`,
     );
   }
 }

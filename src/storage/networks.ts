@@ -41,12 +41,12 @@ export function createKnownNetworks(
   let oldestId: string | undefined;
   const loadNetworks = lazy(async () => {
     for (;;) {
-      const heldNetworks = (await collection.get(DOCUMENT)) ?? (await infer(store, ids));
+      const knownDocument = await collection.get(DOCUMENT);
+      const heldNetworks = knownDocument ?? (await infer(store, ids));
       const allIds = [...new Set([...(heldNetworks?.all ?? []), ...ids])];
       const firstId = heldNetworks?.oldest ?? ids[0];
       if (firstId === undefined) return allIds;
       checkCodes(allIds, ids);
-      const knownDocument = await collection.get(DOCUMENT);
       const nextDocument = { oldest: firstId, all: allIds };
       const isNew = keeps && (knownDocument === undefined || allIds.length > knownDocument.all.length);
       const writes = [collection.expect(DOCUMENT, knownDocument), collection.put(DOCUMENT, nextDocument)];

@@ -91,7 +91,9 @@ export function explainRedis(error: unknown, url = "", wasConnected = false): st
   if (/SSL|EPROTO/.test(code)) return "REDIS_URL begins with rediss://, but Redis does not use TLS there";
   const codeWords = Object.hasOwn(CODES, code) ? CODES[code] : undefined;
   if (codeWords !== undefined) return `Redis cannot be reached: ${codeWords} (${code})`;
-  if (error.message === "Connection timeout")
+  if (/^Unknown RESP type/.test(error.message))
+    return "REDIS_URL: what answers there is not Redis. Check the host and the port";
+  if (error.message === "Connection timeout" || /^Socket timeout/.test(error.message))
     return isTls
       ? "Redis does not answer. REDIS_URL begins with rediss://. Check that Redis uses TLS there"
       : "Redis does not answer";

@@ -1,27 +1,12 @@
 import * as z from "zod";
 import type { Log } from "../log.js";
-import { yieldIfBusy } from "../util/event-loop.js";
 import { type CollectionDefinition, defineCollection } from "./collection.js";
+import { createDocuments, type Documents, textOf, toText } from "./documents.js";
 import { StateError, type Store, type Write } from "./store.js";
 import { timestampSchema } from "./timestamp.js";
 
-/** The documents of one collection, parsed by its schema. */
-export interface Collection<T> {
-  get(id: string): Promise<T | undefined>;
-  /**
-   * Returns all documents by id. They stay in memory, and are parsed again only if their text has changed. If nothing has
-   * changed, and no other process writes, it returns the same map. Use `entries` for a collection that is very large or read
-   * only once.
-   */
-  list(): Promise<ReadonlyMap<string, T>>;
-  /**
-   * Iterates over the documents without loading all of them into memory. A concurrent write may or may not be included, and a
-   * document may come twice (Redis: HSCAN).
-   * @param mentioned ids of Discord. Only documents that contain one of them, in their id or their text, are parsed and returned
-   */
-  entries(mentioned?: readonly string[]): AsyncIterable<readonly [id: string, document: T]>;
-  /** Returns the documents whose ids begin with a text, such as a server's. What it reads does not grow with the other documents. */
-  startingWith(start: string): Promise<ReadonlyMap<string, T>>;
+/** One collection: its documents, and the writes that change them. */
+export interface Collection<T> extends Documents<T> {
   put(id: string, document: T): Write;
   add(id: string, document: T): Write;
   /** Expects that the document is exactly as it was read or written, or that it is missing if `undefined` is given. */
@@ -73,21 +58,6 @@ export const unreadableDocuments = defineCollection({
   lifetime: "until an operator deletes it, or a person in it is forgotten",
 });
 
-/** Keys keep their order, so equal documents have equal text. */
-const toText = (document: unknown): string => JSON.stringify(document);
-
-/**
- * A parsed document's original text, for expectations: an upgrade or a default would change the text. Copies do not have it. It is a
- * property, because a WeakMap of a hundred thousand documents blocks for a tenth of a second when it grows.
- */
-const SOURCE = Symbol("source");
-
-function sourceOf(document: unknown): string | undefined {
-  const text: unknown =
-    typeof document === "object" && document !== null ? Reflect.get(document, SOURCE) : undefined;
-  return typeof text === "string" ? text : undefined;
-}
-
 interface StateOptions {
   readonly log: Pick<Log, "error">;
   /** False for a reader that must not change the state. Unreadable documents are then left in place. */
@@ -95,11 +65,6 @@ interface StateOptions {
   /** Returns the prefix of a network's own collections (networks.ts). By default there is none. */
   readonly prefix?: () => Promise<string>;
 }
-
-type DocumentPage = readonly (readonly [id: string, text: string])[];
-
-/** A document, or the problem with its text. */
-type Parsed<T> = { readonly document: T } | { readonly problem: string };
 
 /** Matches ids of documents about a person. */
 const PERSON_ID = /^(?:person:)?\d+$/;
@@ -119,7 +84,6 @@ export function createState(
   const reported = new Set<string>();
   /** Number of commits with a write, by collection. */
   const commitCounts = new Map<string, number>();
-  const heldText = (document: unknown): string => sourceOf(document) ?? toText(document);
 
   /** Text of the state's version when it was last read. */
   let versionText: { readonly text: string | undefined } | undefined;
@@ -176,118 +140,25 @@ export function createState(
   };
 
   const makeCollection = <T>(definition: CollectionDefinition<T>): Collection<T> => {
-    const { name: collection, schema } = definition;
+    const { name: collection } = definition;
     const storedName = async () => (definition.isShared ? collection : `${await prefix()}${collection}`);
-    const parse = (id: string, text: string): Parsed<T> => {
-      let json: unknown;
-      try {
-        json = JSON.parse(text);
-      } catch {
-        return { problem: "it is not JSON" };
-      }
-      const fields =
-        typeof json === "object" && json !== null && !Array.isArray(json) ? { ...json } : undefined;
-      const result = schema.safeParse(fields && definition.upgrade ? definition.upgrade(id, fields) : json);
-      if (!result.success) {
-        const [issue] = result.error.issues;
-        return { problem: `${issue?.path.join(".") || "it"}: ${issue?.message}` };
-      }
-      if (typeof result.data === "object" && result.data !== null)
-        Reflect.defineProperty(result.data, SOURCE, { value: text, configurable: true });
-      // The definition derives T from the schema (defineCollection).
-      return { document: result.data as T };
-    };
-    /** Result of the last `list`. */
-    let listedDocuments: ReadonlyMap<string, T> = new Map();
-    /** Number of the store's changes that it includes, `undefined` before the first `list`. */
-    let listedUpTo: number | undefined;
-    const parseChanged = (id: string, text: string): Parsed<T> => {
-      const knownDocument = listedDocuments.get(id);
-      return knownDocument !== undefined && sourceOf(knownDocument) === text
-        ? { document: knownDocument }
-        : parse(id, text);
-    };
-    /** Returns the documents of a page. Unreadable ones are set aside. */
-    const readPage = async (
-      page: DocumentPage,
-      read: (id: string, text: string) => Parsed<T>,
-    ): Promise<(readonly [string, T])[]> => {
-      const documents: (readonly [string, T])[] = [];
-      const unreadable: Promise<void>[] = [];
-      for (const [id, text] of page) {
-        const parsedDocument = read(id, text);
-        if ("document" in parsedDocument) documents.push([id, parsedDocument.document]);
-        else unreadable.push(setAside(definition, id, text, parsedDocument.problem));
-      }
-      await Promise.all(unreadable);
-      return documents;
-    };
+    const setOneAside = (id: string, text: string, problem: string) =>
+      setAside(definition, id, text, problem);
     return {
-      async get(id) {
-        const text = await store.get(await storedName(), id);
-        if (text === undefined) return undefined;
-        await yieldIfBusy();
-        const parsedDocument = parseChanged(id, text);
-        if ("document" in parsedDocument) return parsedDocument.document;
-        await setAside(definition, id, text, parsedDocument.problem);
-        return undefined;
-      },
-      async *entries(mentioned) {
-        const isWanted = ([id, text]: DocumentPage[number]) =>
-          !mentioned || mentioned.some((each) => id.includes(each) || text.includes(each));
-        for await (const page of store.pages(await storedName())) {
-          await yieldIfBusy();
-          yield* await readPage(page.filter(isWanted), parse);
-        }
-      },
-      async list() {
-        const name = await storedName();
-        await yieldIfBusy();
-        const upTo = store.changes?.now();
-        const changedIds = listedUpTo === undefined ? undefined : store.changes?.since(name, listedUpTo);
-        if (changedIds?.size === 0) return listedDocuments;
-        const previousDocuments = listedDocuments;
-        let documents = new Map(changedIds ? previousDocuments : []);
-        const read = async (page: DocumentPage) => {
-          const parsedPage = await readPage(page, parseChanged);
-          for (const [id, document] of parsedPage) documents.set(id, document);
-          return parsedPage.length;
-        };
-        if (changedIds) {
-          for (const id of changedIds) {
-            await yieldIfBusy();
-            const text = await store.get(name, id);
-            if (text === undefined || (await read([[id, text]])) === 0) documents.delete(id);
-          }
-          // Sort like a complete read, so that lists look the same after a restart.
-          if ([...changedIds].some((id) => !previousDocuments.has(id)))
-            documents = new Map([...documents].sort(([a], [b]) => (a < b ? -1 : 1)));
-        }
-        // Read page by page, because a promise for each of thousands of documents would take longer than reading them.
-        else for await (const page of store.pages(name)) await read(page);
-        listedDocuments = documents;
-        listedUpTo = upTo;
-        return documents;
-      },
-      async startingWith(start) {
-        const documents = new Map<string, T>();
-        for await (const page of store.pages(await storedName(), start))
-          for (const [id, document] of await readPage(page, parseChanged)) documents.set(id, document);
-        return documents;
-      },
+      ...createDocuments(store, definition, { storedName, setAside: setOneAside }),
       put: (id, document) => ({ op: "put", collection, id, text: toText(document) }),
       add: (id, document) => ({ op: "add", collection, id, text: toText(document) }),
       expect: (id, document) => ({
         op: "expect",
         collection,
         id,
-        text: document === undefined ? undefined : heldText(document),
+        text: document === undefined ? undefined : textOf(document),
       }),
       delete: (id) => ({ op: "delete", collection, id }),
       commits: () => commitCounts.get(collection) ?? 0,
       wasSetAside: async (id) =>
         (await state.open(unreadableDocuments).get(`${collection}/${id}`)) !== undefined,
-      setAside: (id, document, problem) => setAside(definition, id, heldText(document), problem),
+      setAside: (id, document, problem) => setOneAside(id, textOf(document), problem),
     };
   };
 

@@ -5,7 +5,7 @@ import type { State } from "./state.js";
 import { timestampSchema } from "./timestamp.js";
 
 /** The document that is written to find out if the state can be written. */
-export const writeProbes = defineCollection({
+const writeProbes = defineCollection({
   name: "probe",
   schema: z.object({ at: timestampSchema }),
   lifetime: "forever: one document, rewritten by /readyz",

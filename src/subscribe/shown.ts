@@ -1,4 +1,5 @@
 import type { Health } from "../delivery/collections.js";
+import { snoozeEnd } from "../delivery/snoozes.js";
 import type { Network, NetworkState } from "../networks/network.js";
 import type { Address } from "../screens/addresses.js";
 import type { Link } from "../screens/view.js";
@@ -15,13 +16,14 @@ export const labelOf = ({ id, name }: NetworkState, shownBy: Network): string | 
  * @param health the health of its channel
  */
 export function restWords(
-  { subscription: { isPaused, snoozedUntil = 0 }, network, networkState }: OwnedSubscription,
+  { subscription, network, networkState }: OwnedSubscription,
   { paused, error }: Health,
 ): Markdown | undefined {
   if (!network) return md`💤 on hold: I no longer cover ${networkState.name}`;
   if (paused && error !== undefined) return md`⏸️ paused: ${error}`;
-  if (paused || isPaused) return md`⏸️ paused`;
-  return snoozedUntil > Date.now() ? md`💤 snoozed until ${timestamp(snoozedUntil, "f")}` : undefined;
+  if (paused || subscription.isPaused) return md`⏸️ paused`;
+  const snoozedUntil = snoozeEnd(subscription, Date.now());
+  return snoozedUntil > 0 ? md`💤 snoozed until ${timestamp(snoozedUntil, "f")}` : undefined;
 }
 
 /** Returns the buttons that lead to the pages before and after one. */

@@ -1,7 +1,7 @@
 import { MINUTE, SECOND } from "./units.js";
 
 /** Maximum clock difference between processes, in ms. */
-const SKEW_MS = 5 * SECOND;
+export const SKEW_MS = 5 * SECOND;
 
 /**
  * Returns the age of a time in ms. A time in the future comes from a clock that was wrong. Its real age is unknown, and counts as

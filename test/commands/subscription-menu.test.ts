@@ -38,6 +38,18 @@ describe("a channel with several subscriptions", () => {
   });
   afterAll(() => harness.close());
 
+  it("asks Discord once for the name of a channel, however many people open the menu together", async () => {
+    const { discord } = harness;
+    const before = discord.requests.length;
+    const all = await Promise.all(Array.from({ length: 20 }, () => ask("/setup")));
+    for (const each of all) expect(textOf(each)).toContain("governance");
+    const path = `/channels/${channel.id}`;
+    const reads = discord.requests
+      .slice(before)
+      .filter((each) => each.method === "GET" && each.path.endsWith(path));
+    expect(reads).toHaveLength(1);
+  });
+
   it("gets a menu to choose one, with buttons to pause, resume, test and remove it", async () => {
     const { driver, world } = harness.discord;
     const which = await ask("/subscribe remove", { channel: channel.id });

@@ -259,6 +259,20 @@ describe("/watch", () => {
     expect(list).not.toContain("an old version");
   });
 
+  it("forgets a watch that is being created, too", async () => {
+    const user = world().addUser("Hasty");
+    harness.discord.guild.members.set(user.id, []);
+    const path = /^\/users\/@me\/channels$/;
+    harness.discord.trap({ method: "POST", path, delayMs: 2_000, times: 1 });
+    const opened = () => harness.discord.requests.filter((each) => path.test(each.path)).length;
+    const before = opened();
+    const watching = ask("/watch validator", { validator: watched()?.party.id ?? "" }, user);
+    await world().until(() => opened() > before, "the request");
+    expect(textOf(await ask("/watch forget", {}, user))).toContain("1 watch removed");
+    await watching;
+    expect(textOf(await ask("/watch list", {}, user))).toContain("0 of 20");
+  });
+
   it("allows twenty watches, and can forget all of them", async () => {
     harness.discord.limits.enforced = false;
     for (let value = 1; value <= 20; value += 1)

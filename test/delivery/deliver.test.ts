@@ -165,6 +165,19 @@ it("does not ping the role of a subscription that is paused, and sends nothing i
   expect(texts()).toEqual(["Tide one"]);
 });
 
+it("does not deliver what happened before a channel has subscribed again", async () => {
+  const { state, subscribe, publish } = deliveryOf({});
+  await subscribe(null);
+  const release = await publish("old");
+  await state.commit([state.open(subscriptionDocuments).delete(subscriptionId(channelId, FEED, null))]);
+  now += 60_000;
+  await subscribe(null, { since: now });
+  release();
+  await settled();
+  (await publish("new"))();
+  await expect.poll(texts).toEqual(["Tide new"]);
+});
+
 it("delivers to the subscription that has replaced its own, and pings the role whose settings apply", async () => {
   const role = discord.world.addRole(discord.guild, "Nearest", 0n, { mentionable: true });
   const { state, subscribe, publish } = deliveryOf({
@@ -334,6 +347,33 @@ it("publishes no message that it sends to a thread", async () => {
   expect(
     discord.requests.filter(({ path }) => path.includes(channelId) && path.endsWith("/crosspost")),
   ).toEqual([]);
+});
+
+it.each([
+  ["threads", 160_007],
+  ["crosspost", 20_016],
+])("opens the thread and publishes, one although the other has to wait (%s)", async (waiting, code) => {
+  channel = discord.world.addChannel({ type: 5, guild_id: discord.guild.id, name: "news" });
+  channelId = channel.id;
+  const { subscribe, publish, upkeep } = deliveryOf({
+    lasting: { titleOf: async () => "Tide", stateOf: async () => ({ revision: 1, endedAt: null }) } as never,
+  });
+  await subscribe("a", { publish: true, thread: true });
+  const path = new RegExp(`${channelId}.*${waiting}$`);
+  const trap = { method: "POST", path, times: 100, error: new DiscordError(429, code, "Wait") };
+  discord.trap(trap);
+  (await publish("one"))();
+  await settled();
+  const done = () =>
+    discord.world.read(channel).map(({ flags, thread }) => [(flags & 1) === 1, thread !== undefined]);
+  await expect
+    .poll(async () => {
+      upkeep.touch(FEED);
+      await upkeep.run();
+      return done();
+    })
+    .toEqual([waiting === "threads" ? [true, false] : [false, true]]);
+  trap.times = 0;
 });
 
 it("posts again in a forum whose archived posts it may not list, if an answer was lost before the post", async () => {

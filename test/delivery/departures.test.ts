@@ -17,7 +17,7 @@ it("removes quiet channels that were deleted, and notes servers that the bot has
   const { world, guild } = discord;
   const state = newState();
   const subscriptions = createSubscriptions(state);
-  const now = Date.now();
+  let now = Date.now();
   const context = {
     state,
     lease: { epoch: 1, validUntil: () => Number.POSITIVE_INFINITY },
@@ -59,6 +59,13 @@ it("removes quiet channels that were deleted, and notes servers that the bot has
     error: "the bot is no longer in the server",
   });
   expect(await subscriptions.health(kept.id)).toEqual({});
+  const isKept = async () => (await subscriptions.all()).some(({ channelId }) => channelId === abandoned.id);
+  now += 30 * DAY;
+  await createDepartures(context)();
+  expect(await isKept()).toBe(true);
+  now += 1;
+  await createDepartures(context)();
+  expect(await isKept()).toBe(false);
   await state.close();
   await discord.close();
 });

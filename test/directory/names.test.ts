@@ -4,6 +4,7 @@ import { createDirectory } from "../../src/directory/directory.js";
 import { createNames } from "../../src/directory/names.js";
 import type { Explorer } from "../../src/explorer/service.js";
 import { toAction } from "../../src/ledger/actions.js";
+import { missingLine } from "../../src/screens/vote-parts.js";
 import type { State } from "../../src/storage/state.js";
 import { newState, quiet } from "../harness.js";
 import { row } from "../spec/vote-requests.js";
@@ -35,6 +36,26 @@ it("names a vote request by its action, unless it has a custom title", async () 
   expect(names.voteRequest({ identity: "c2", title: null })).toBe("Vote request without a title");
   names.learn("c3", feature(TWIN));
   expect(names.voteRequest({ identity: "c3", title: null })).toBe("Feature other");
+});
+
+it("names an amount in the coin's unit, as people type it, and cuts a long name before its mark", async () => {
+  const { directory, names } = await known([]);
+  names.learn(
+    "c1",
+    toAction({ tag: "SRARC_CreateUnclaimedRewardBurnInstruction", value: { amount: "6513.0" } }),
+  );
+  const title = "SRARC_CreateUnclaimedRewardBurnInstruction";
+  expect(names.voteRequest({ identity: "c1", title })).toBe("Burn 6,513 CC of unclaimed rewards");
+  const name = "Pause the rights of all applications below the threshold";
+  const twins = ["Ana", "Ben"].map((requester, at) => ({ id: `t${at}`, name, active: true, requester }));
+  await directory.replace("proposal", twins, Date.now());
+  expect(names.voteRequest({ identity: "t0", title: name }, 30)).toBe("Pause the rights of all… (Ana)");
+  expect(names.voteRequest({ identity: "t1", title: name }, 30)).toBe("Pause the rights of all… (Ben)");
+  const long = twins.map((each) => ({ ...each, requester: `${each.requester} ${"long ".repeat(40)}` }));
+  await directory.replace("proposal", long, Date.now());
+  const shown = names.voteRequest({ identity: "t0", title: name }, 40);
+  expect(shown).toMatch(/^Pause the.*… \(Ana long.*…\)$/);
+  expect(shown.length).toBeLessThanOrEqual(40);
 });
 
 it("takes a request's kind from its title, or from its details once they are read", async () => {
@@ -98,6 +119,19 @@ it("tells parties with the same name apart, within the given length", async () =
     expect(short.length).toBeLessThanOrEqual(20);
     expect(short.slice(-5)).toBe(names.distinct(id).slice(-5));
   }
+});
+
+it("tells missing voters with the same name apart", async () => {
+  const { names } = await known([
+    [DELTA, "Delta Labs"],
+    [TWIN, "Delta Labs"],
+  ]);
+  const voters = [DELTA, TWIN].map((id) => ({ name: id, aliases: [id] }));
+  const line = String(missingLine({ voters, unknown: 0, voted: [] }, names));
+  expect(line).toMatch(/Delta Labs \(1220ab.*\), Delta Labs \(1220cd/);
+  // A vote may have only a name.
+  const named = [{ name: "Delta Labs", aliases: ["Delta Labs"] }];
+  expect(String(missingLine({ voters: named, unknown: 0, voted: [] }, names))).toMatch(/\*\* Delta Labs$/);
 });
 
 it("keeps entries that are added while a list is read", async () => {

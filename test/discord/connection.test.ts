@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { botEnvironment, startBotProcess } from "../../sandbox/bot-process.js";
 import { DiscordError } from "../../sandbox/discord/errors.js";
 import { RateLimited } from "../../sandbox/discord/rate-limits.js";
-import { type Harness, startHarness } from "../harness.js";
+import { type Harness, startHarness, textOf } from "../harness.js";
 
 let harness: Harness;
 beforeAll(async () => {
@@ -20,12 +20,17 @@ it("asks the person to try again if Discord's connection breaks twice while it a
   expect(harness.bot().output()).not.toContain("Unexpected error");
 });
 
-it.each(["lost", "reset"] as const)(
+it.each(["lost", "lost-reset", "lost-html", "reset"] as const)(
   "answers late although the response that defers it is %s",
   async (error) => {
     const { discord, explorer } = harness;
     const here = { user: discord.people.ana, channel: discord.channels.general };
-    const [command, path] = error === "lost" ? ["/transfers", /transfers/] : ["/update list", /updates/];
+    const [command, path] = {
+      lost: ["/transfers", /transfers/] as const,
+      "lost-reset": ["/contract list", /contracts/] as const,
+      "lost-html": ["/event list", /events/] as const,
+      reset: ["/update list", /updates/] as const,
+    }[error];
     explorer.injectFault({ kind: "slow", ms: 2_300 }, { path, times: 1 });
     discord.trap({ method: "POST", path: /^\/interactions\/.*\/callback$/, error, times: 1 });
     const typed = discord.driver.type(here, command);
@@ -34,6 +39,43 @@ it.each(["lost", "reset"] as const)(
     expect(typed.thinking).toBe(false);
   },
 );
+
+it.each([
+  ["DELETE", "reset"],
+  ["DELETE", "lost"],
+  ["DELETE", "html"],
+  ["POST", "reset"],
+] as const)("tells an error although the connection breaks once at its %s (%s)", async (method, error) => {
+  const { discord, explorer } = harness;
+  const here = { user: discord.people.ana, channel: discord.channels.general };
+  explorer.injectFault({ kind: "slow", ms: 2_300 }, { path: /updates\/1220/, times: 1 });
+  discord.trap({ method, path: /^\/webhooks\//, error, times: 1 });
+  const id = `1220${Math.floor(Math.random() * 1e15)
+    .toString(16)
+    .padStart(64, "0")}`;
+  const typed = discord.driver.type(here, "/update show", { update: id });
+  const answer = await discord.driver.answered(typed);
+  expect(textOf(answer)).toContain("Can't find an update");
+  expect(typed.thinking).toBe(false);
+});
+
+it("opens a dialog and gives suggestions although Discord fails three times", async () => {
+  const { discord } = harness;
+  const { driver, people, channels } = discord;
+  const here = { user: people.owner, channel: channels.general };
+  const trap = () =>
+    discord.trap({ method: "POST", path: /^\/interactions\/.*\/callback$/, error: "html", times: 3 });
+  trap();
+  const name = harness.explorer.ledger.validators.find(({ party }) => party.name)?.party.name ?? "";
+  await expect
+    .poll(() => driver.complete(here, "/validator show", "validator", { validator: name }))
+    .not.toEqual([]);
+  const list = await driver.ask(here, "/party list");
+  const pages = /1 \/ \d+/.exec(JSON.stringify(list.components))?.[0] ?? "";
+  trap();
+  expect((await driver.open(here, list, pages)).dialog.title).toContain("page");
+  expect(harness.bot().output()).not.toContain("could not be answered");
+});
 
 it("keeps a picture although Discord's connection breaks once while it is sent", async () => {
   const { discord } = harness;

@@ -24,6 +24,10 @@ describe("a name typed without choosing a suggestion", () => {
       async () => (await offered("/party show", "party", "zephyr lagoon")).join().includes("Zephyr"),
       "the names",
     );
+    await stack.discord.world.until(
+      async () => !(await offered("/proposals show", "proposal", "x")).join().includes("still loading"),
+      "the titles",
+    );
   });
   afterAll(() => stack.close());
 

@@ -1,11 +1,12 @@
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { REST } from "discord.js";
 import { expect, it } from "vitest";
 import { keepRegistering } from "../../src/discord/registration.js";
+import type { State } from "../../src/storage/state.js";
 import { newState } from "../harness.js";
 
-type Answer = (response: ServerResponse) => void;
+type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 const json =
   (status: number, body: unknown): Answer =>
   (response) =>
@@ -14,12 +15,16 @@ const html =
   (status: number): Answer =>
   (response) =>
     response.writeHead(status, { "content-type": "text/html" }).end("<html>Checking your browser</html>");
+interface Scope {
+  readonly guildId: string;
+  readonly state: State;
+}
 const PRICE = { id: "7", name: "price", description: "The price", type: 1 as const };
 
 /** Registers a command at a server that answers so at first. */
-async function register(first: Answer) {
+async function register(first: Answer, { guildId = "2", state = newState() }: Partial<Scope> = {}) {
   let answer = first;
-  const server = createServer((_, response) => answer(response));
+  const server = createServer((request, response) => answer(response, request));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const lines: string[] = [];
@@ -33,7 +38,7 @@ async function register(first: Answer) {
   }).setToken("token");
   const ids: string[] = [];
   const registration = keepRegistering(
-    { rest, applicationId: "1", definitions: [PRICE], guildId: "2", guildIds: [], state: newState(), log },
+    { rest, applicationId: "1", definitions: [PRICE], guildId, guildIds: [], state, log },
     (registered) => void ids.push(...registered.values()),
   );
   await registration.tried;
@@ -110,5 +115,30 @@ it("gives up if Discord refuses the commands themselves", async () => {
   expect(registration.isSettled()).toBe(true);
   expect(registration.problem()).toContain("Discord refused them");
   expect(lines).toEqual(["Discord refused the commands; the registered ones stay in use"]);
+  close();
+});
+
+it("removes the commands of an earlier server, and tries again until Discord has done it", async () => {
+  const state = newState();
+  const earlier = await register(json(200, [PRICE]), { guildId: "9", state });
+  expect(earlier.registration.isSettled()).toBe(true);
+  earlier.close();
+  const answerFor: (isDown: boolean) => Answer = (isDown) => (response, request) =>
+    request.url?.includes("/guilds/9/") && isDown
+      ? json(503, { message: "unavailable", code: 0 })(response, request)
+      : json(200, [PRICE])(response, request);
+  const { registration, lines, ids, answersNow, close } = await register(answerFor(true), { state });
+  expect(registration.isSettled()).toBe(true);
+  expect(registration.problem()).toBeUndefined();
+  expect(ids).toEqual(["7"]);
+  const removed = "The commands in an earlier DISCORD_GUILD_ID are removed";
+  expect(lines).toContain("The commands in an earlier DISCORD_GUILD_ID could not be removed; retrying");
+  expect(lines).not.toContain(removed);
+  // A failure meanwhile does not mean that the commands are not registered.
+  answersNow(json(503, { message: "unavailable", code: 0 }));
+  await expect.poll(() => lines).toContain("The commands of an earlier setting could not be read");
+  expect(registration.problem()).toBeUndefined();
+  answersNow(answerFor(false));
+  await expect.poll(() => lines, { timeout: 10_000 }).toContain(removed);
   close();
 });

@@ -137,6 +137,19 @@ describe("the doctor's channel check", () => {
     expect(left(channel)).toEqual({ messages: 0, threads: [] });
   });
 
+  it.each([
+    ["a text channel", 0],
+    ["a forum", 15],
+  ] as const)("removes what Discord sends to %s after the answer is no longer awaited", async (_, type) => {
+    const channel = newChannel(type, { allow: PERMISSION.manageThreads });
+    discord.trap({ method: "POST", path: /(threads|messages)$/, times: 1, delayMs: 1_500 });
+    expect(await check(channel.id, { timeout: 500 })).toEqual([
+      `pass Channel ${channel.id}: the bot sees #try-here`,
+      `fail Channel ${channel.id}: Discord did not answer in time`,
+    ]);
+    expect(left(channel)).toEqual({ messages: 0, threads: [] });
+  });
+
   it("continues if it may not open a thread", async () => {
     const channel = newChannel(0, { deny: PERMISSION.createPublicThreads });
     expect((await check(channel.id)).at(-1)).toMatch(/^warn Thread: Discord answered 403/);

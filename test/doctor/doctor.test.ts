@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createClient } from "@keyv/redis";
@@ -33,6 +35,12 @@ function runIn(
     child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
     child.on("close", (code) => resolve({ code, said, printed }));
   });
+}
+
+/** Answers of a server in the place of the explorer or of Discord. */
+interface Answers {
+  readonly explorer?: { readonly status: number; readonly body: string };
+  readonly discord?: { readonly status: number; readonly body: string };
 }
 
 describe("the doctor", () => {
@@ -105,6 +113,40 @@ describe("the doctor", () => {
     const unmarked = await runIn(marked, {});
     expect(unmarked.said).toContain("EXPLORER_API_URL is missing");
     expect(unmarked.said).not.toContain("DISCORD_TOKEN");
+  });
+
+  it.each([
+    [
+      "the explorer's address redirects",
+      { explorer: { status: 301, body: "" } },
+      /✖ Explorer: \S+ answered 301, a redirect.*\n.*→ Set EXPLORER_API_URL to the address/,
+    ],
+    [
+      "the explorer answers with another JSON",
+      { explorer: { status: 200, body: "{}" } },
+      /✖ Explorer: \S+ answers something else\n.*→ Check EXPLORER_API_URL/,
+    ],
+    [
+      "Discord's address is another website",
+      { discord: { status: 200, body: "<html>Welcome</html>" } },
+      /✖ Token: \S+ answers something else than Discord\n.*→ Check DISCORD_API_URL/,
+    ],
+  ] as const)("says so if %s", async (_, { explorer, discord }: Answers, words) => {
+    const server = createServer((__, response) => {
+      const answer = explorer ?? discord;
+      if (answer)
+        response.writeHead(answer.status, { location: "https://elsewhere.example/" }).end(answer.body);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { code, said } = await run({
+      ...env,
+      ...(explorer ? { EXPLORER_API_URL: url } : { DISCORD_API_URL: url }),
+    });
+    expect(said).toMatch(words);
+    expect(code).toBe(1);
+    server.closeAllConnections();
+    server.close();
   });
 
   it("names a damaged file where it is, and leaves no copy of it behind", async () => {

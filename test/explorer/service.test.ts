@@ -7,6 +7,7 @@ import { readPages } from "../../src/explorer/paging.js";
 import { createQueue } from "../../src/explorer/queue.js";
 import { createExplorerService, type ExplorerService, type OnFetched } from "../../src/explorer/service.js";
 import { createUpstream } from "../../src/explorer/upstream.js";
+import { createWaiters } from "../../src/explorer/waiters.js";
 import { findVoteRequest } from "../../src/ledger/vote-requests.js";
 import { createCache } from "../../src/storage/cache.js";
 import { SMALL } from "../harness.js";
@@ -549,14 +550,62 @@ describe("the explorer service", () => {
     expect(await service.for({ person: "ben" }).price({})).toMatchObject({ stale: true, problem: "refused" });
   });
 
+  it("does not treat the explorer as down if one endpoint resets each connection", async () => {
+    await service.for("background").dashboard({});
+    sandbox.injectFault({ kind: "reset" }, { path: /parties$/ });
+    for (const page of [0, 1, 2])
+      expect(await problemOf(service.for(ana).parties({ page, size: 100 }))).toBe("failing");
+    expect(await problemOf(service.for(ana).price({}))).toBe("no error");
+    expect(news).toEqual([]);
+  });
+
+  it("treats the explorer as down if no request is left to ask another endpoint", async () => {
+    const told: string[] = [];
+    let isDead = false;
+    const upstream = createUpstream({
+      get: async (path) => {
+        if (isDead) throw new ExplorerError("failing", `GET ${path}: ECONNREFUSED`);
+        return { json: {}, text: "{}", bytes: 2 };
+      },
+      queue: createQueue({ budget: createBudget(120), concurrency: 4 }),
+      onDown: () => told.push("down"),
+      onRefused: () => told.push("refused"),
+      onBack: () => told.push("back"),
+    });
+    const ask = (endpoint: "price" | "updates" | "parties" | "votes") =>
+      upstream({ waiters: createWaiters(undefined), endpoint, path: endpoint, query: {} }).catch(() => {});
+    const all = ["price", "updates", "parties", "votes"] as const;
+    for (const each of all) await ask(each);
+    isDead = true;
+    await Promise.all(all.map(ask));
+    expect(told).toEqual(["down"]);
+  });
+
+  it("asks an explorer that was down again in time, although the clock was set back", async () => {
+    const ask = (page: number) => problemOf(service.for("background").parties({ page, size: 100 }));
+    vi.useFakeTimers({ toFake: ["Date", "performance"] });
+    try {
+      sandbox.injectFault({ kind: "reset" });
+      for (const page of [0, 1, 2]) await ask(page);
+      expect(news).toEqual(["down"]);
+      sandbox.clearFaults();
+      vi.setSystemTime(Date.now() - HOUR);
+      expect(await ask(3)).toBe("failing");
+      vi.advanceTimersByTime(5 * SECOND);
+      expect(await ask(4)).toBe("no error");
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it("notifies once of a refused key also if the explorer had been down before", async () => {
-    vi.useFakeTimers({ toFake: ["Date"] });
+    vi.useFakeTimers({ toFake: ["Date", "performance"] });
     try {
       const fresh = service.for("background", { maxAgeMs: 0 });
       const ask = async () => {
         for (const page of [0, 1]) await problemOf(fresh.parties({ page, size: 100 }));
         await problemOf(fresh.price({}));
-        vi.setSystemTime(Date.now() + 5 * SECOND);
+        vi.advanceTimersByTime(5 * SECOND);
       };
       sandbox.injectFault({ kind: "reset" });
       for (let times = 0; times < 30; times += 1) await ask();
@@ -564,6 +613,35 @@ describe("the explorer service", () => {
       sandbox.accept("another-key");
       for (let times = 0; times < 40; times += 1) await ask();
       expect(news).toEqual(["down", "back", "refused"]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it.each([
+    [503, "down"],
+    [403, "refused"],
+  ])("recovers from %d although the endpoint that people ask for keeps failing", async (status, problem) => {
+    vi.useFakeTimers({ toFake: ["Date", "performance"] });
+    try {
+      const fresh = service.for("background", { maxAgeMs: 0 });
+      const askAll = async () => {
+        await problemOf(fresh.dashboard({}));
+        await problemOf(fresh.validators({ page: 0, size: 1 }));
+        await problemOf(fresh.voteRequests({ page: 0, size: 1 }));
+        await problemOf(fresh.price({}));
+        vi.advanceTimersByTime(SECOND);
+      };
+      sandbox.injectFault({ kind: "status", status });
+      for (let times = 0; times < 40 && !news.includes(problem); times += 1) await askAll();
+      sandbox.clearFaults();
+      sandbox.injectFault({ kind: "status", status }, { path: /get-price/ });
+      for (let times = 0; times < 40 && !news.includes("back"); times += 1) {
+        await problemOf(fresh.price({}));
+        vi.advanceTimersByTime(5 * SECOND);
+      }
+      expect(await problemOf(fresh.parties({ page: 0, size: 100 }))).toBe("no error");
+      expect(await problemOf(fresh.price({}))).not.toBe("no error");
     } finally {
       vi.useRealTimers();
     }

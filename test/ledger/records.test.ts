@@ -28,6 +28,13 @@ describe("the time that everybody had to vote", () => {
     ["it was seen closed within a day", ended("Rejected"), [], { after: NOW - 1, by: NOW }, false],
     ["it was never seen open", ended("Rejected"), [], { after: null, by: NOW + DAY }, false],
     [
+      "its contract is as old as the last vote",
+      row({ status: "Accepted", createdAt: NOW }),
+      votesAfter(0, DAY),
+      undefined,
+      true,
+    ],
+    [
       "its opening is unknown",
       row({ status: "Accepted", createdAt: null }),
       votesAfter(DAY),

@@ -105,8 +105,8 @@ describe("the operator documentation", () => {
     const errors = guide.split("### The bot has exited")[1]?.split("\n### ")[0] ?? "";
     /** The longest words of a text's first sentence that do not depend on values. */
     const fixedWords = (text: string) =>
-      (text.split(/[.:] /)[0] ?? "")
-        .split(/\$\{[^}]*\}/)
+      (text.replace(/^[A-Z_]+: /, "").split(/[.:] /)[0] ?? "")
+        .split(/\$\{[^}]*\}|[()]/)
         .sort((a, b) => b.length - a.length)[0]
         ?.trim() ?? "";
     const unexplained = [...texts].filter((text) => !errors.includes(fixedWords(text).slice(0, 30).trim()));

@@ -39,14 +39,10 @@ describeWithRedis("a bot with sixteen shards in four processes", () => {
     discord = await startSandboxDiscord();
     discord.gateway.identifyMs = 5_000;
     const { world, people, driver } = discord;
+    const firstAt = Date.now() - 100_000;
     channels = Array.from({ length: 2 * SHARDS }, (_, at) => {
       // The timestamp in a server's id determines its shard. With one server per millisecond, each shard gets two.
-      const guild = world.addGuild(
-        `Server ${at}`,
-        people.owner,
-        USUAL,
-        world.snowflake(Date.now() - 100_000 + at),
-      );
+      const guild = world.addGuild(`Server ${at}`, people.owner, USUAL, world.snowflake(firstAt + at));
       for (const user of [world.bot, people.ana]) guild.members.set(user.id, []);
       return world.addChannel({ type: 0, guild_id: guild.id, name: `channel-${at}` });
     });

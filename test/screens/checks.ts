@@ -48,7 +48,7 @@ const LIVE = [
 
 /** Fails if a message contains live markup from untrusted text, or an undefined, invalid or implausible value. */
 export function expectSafe({ embeds, components }: { embeds: readonly object[]; components: unknown }): void {
-  expect(JSON.stringify([embeds, components])).not.toMatch(/undefined|NaN|\[object |Invalid Date|Infinity/);
+  expect(JSON.stringify([embeds, components])).not.toMatch(/undefined|NaN|\[object |Invalid Date|Infinity|∞/);
   const shown = embeds.flatMap((each) => {
     const embed = each as APIEmbed;
     return [embed.title ?? "", embed.description ?? "", ...(embed.fields ?? []).map(({ value }) => value)];

@@ -69,7 +69,10 @@ describe("screens with arbitrary explorer answers", () => {
   const screens = {
     directory: createDirectory(),
     charts: createCharts({ error: () => {} }),
-    rhythms: { intervals: async () => () => ({ ms: 3_900_000, isOwn: false }) },
+    rhythms: {
+      intervals: async () => () => ({ ms: 3_900_000, isOwn: false }),
+      rounds: async () => undefined,
+    },
     prices: { samples: async () => [] },
     commands: () => [],
     networkName: "TestNet",

@@ -105,3 +105,25 @@ describe("a name that is looked up", () => {
     await expect(open("lumen bank", "lookup")).rejects.toThrow("No match");
   });
 });
+
+it("finds a party whose validator licence is gone, although the explorer still lists it as a validator", async () => {
+  const id = `harbor::1220${"ab".repeat(32)}`;
+  const answers: Readonly<Record<string, unknown>> = {
+    [`parties/${id}/types`]: { isAccount: true, isValidator: true, isSv: false },
+    [`parties/${id}`]: { partyId: id, accountName: "Harbor Bank" },
+  };
+  const answering = createExplorerService({
+    upstream: async ({ path }) => {
+      const json = answers[decodeURIComponent(path)];
+      if (json === undefined) throw new ExplorerError("missing", "Not found", { status: 404 });
+      return { json, text: JSON.stringify(json), bytes: 1 };
+    },
+    cache: createCache({ memoryMb: 1, log: quiet }),
+  }).for("background");
+  const directory = createDirectory();
+  const names = createNames({ directory, explorer: answering, state: newState(), log: quiet });
+  const context = { directory, names, explorer: answering };
+  expect(await lookup({ id, of: "lookup" }, context)).toMatchObject({
+    to: { screen: "party", parameters: { id } },
+  });
+});

@@ -10,7 +10,7 @@ const ask = async (command: string, given: Record<string, string> = {}) => {
   const { driver, people, channels } = harness.discord;
   return textOf(await driver.ask({ user: people.ana, channel: channels.general }, command, given));
 };
-const listOf = (content: readonly Row[]) => ({ content, last: true, totalElements: content.length });
+const listOf = (content: readonly unknown[]) => ({ content, last: true, totalElements: content.length });
 
 /** The locked amount is missing. */
 const withBalance = (answer: unknown): unknown => {
@@ -32,6 +32,14 @@ const mood: Mood = (answer, path) => {
   if (path.endsWith("/transfers")) {
     const { content } = answer as { readonly content: readonly Row[] };
     return listOf(content.slice(0, 1).map((each) => ({ ...each, amuletPrice: 0 })));
+  }
+  if (path.endsWith("/parties/top")) {
+    const { content } = answer as { readonly content: readonly Row[] };
+    return listOf(["unreadable", ...content.slice(0, 20)]);
+  }
+  if (path.endsWith("/validators")) {
+    const { content } = answer as { readonly content: readonly Row[] };
+    return listOf([...content, ...content.slice(0, 3)]);
   }
   if (path.includes("/parties/")) return withBalance(answer);
   if (!path.endsWith("/vote-requests")) return answer;
@@ -61,6 +69,19 @@ it("a reward without amounts is not worth nothing", async () => {
 
 it("a coin's price of zero is none", async () => {
   expect(await ask("/transfers")).toMatch(/\$\d.* at the current price/);
+});
+
+it("a row that cannot be read is not one that the explorer leaves out, and moves no rank", async () => {
+  const answer = await ask("/party top");
+  expect(answer).toContain("-# 21 parties. I can't read 1 row of the explorer's answer");
+  expect(answer).not.toMatch(/doesn't list more|\b1\\+\. /);
+});
+
+it("validators that the explorer lists twice are counted once", async () => {
+  const { validators } = harness.explorer.ledger;
+  const active = validators.filter((each) => each.active).length;
+  const [, shown, total] = /🟢 \*\*(\d+)\*\* of (\d+) active/.exec(await ask("/validator list")) ?? [];
+  expect([Number(shown), Number(total)]).toEqual([active, validators.length]);
 });
 
 it("vote requests are listed by age, whatever the explorer's order", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Tally, VoteState } from "../../src/ledger/vote-rules.js";
-import { shortVote, tallyBar, tallyLines } from "../../src/screens/vote-parts.js";
+import { shortVote, stateText, tallyBar, tallyLines } from "../../src/screens/vote-parts.js";
 import { timeFields, untilWords } from "../../src/screens/vote-times.js";
 import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 
@@ -114,6 +114,11 @@ describe("vote times", () => {
       { "Voting ended": at(PAST, "f"), "Took effect": at(PAST, "f") },
     ],
     [
+      "accepted, and carried out days after its date",
+      vote("Implemented", PAST - 4 * DAY, PAST - 3 * DAY, { closed: { after: PAST, by: PAST + 40_000 } }),
+      { "Voting ended": at(PAST + 40_000, "f"), "Took effect": at(PAST + 40_000, "f") },
+    ],
+    [
       "accepted at once",
       vote("Accepted", PAST),
       {
@@ -195,6 +200,18 @@ describe("a tally", () => {
     expect(tallyBar({ yes, no, pending }, undefined).toString()).toBe(words);
   });
 
+  it.each([
+    [34, 1, 1],
+    [98, 1, 1],
+    [1, 1, 40],
+    [1, 40, 0],
+  ])("draws each side of %s yes, %s no and %s missing that has a vote", (yes, no, pending) => {
+    const bar = tallyBar(tally(yes, no, pending), undefined).toString();
+    expect([...bar]).toHaveLength(12);
+    for (const [count, square] of [[yes, "🟩"] as const, [no, "🟥"] as const, [pending, "⬛"] as const])
+      expect(bar.includes(square)).toBe(count > 0);
+  });
+
   it("fills its bar completely with any counts", () => {
     for (let yes = 0; yes <= 60; yes += 1)
       for (const no of [0, 1, 7, 33])
@@ -241,4 +258,12 @@ it.each([
 ])("a vote that is open for %d ms is marked as short, with its length to the minute", (ms, words) => {
   const warning = shortVote({ createdAt: NOW, voteBefore: NOW + ms });
   expect(warning.map(String)).toEqual([`⚠️ Short vote: ${words}`]);
+});
+
+it.each([
+  ["expired", "⌛ Not enough votes"],
+  ["ready", "✅ Enough yes votes"],
+  ["voting", "🗳️ In progress"],
+] as const)("a list calls a request that is not closed and %s: %s", (phase, words) => {
+  expect(stateText("In Progress", phase).toString()).toBe(words);
 });

@@ -2,11 +2,14 @@ import { expect, it } from "vitest";
 import { createDirectory } from "../../src/directory/directory.js";
 import { createNames } from "../../src/directory/names.js";
 import { createRenderer } from "../../src/discord/message.js";
-import type { Explorer } from "../../src/explorer/service.js";
+import { ExplorerError } from "../../src/explorer/errors.js";
+import { createExplorerService, type Explorer } from "../../src/explorer/service.js";
 import { toAction } from "../../src/ledger/actions.js";
 import { fromExplorer } from "../../src/ledger/vote-requests.js";
+import { rawData } from "../../src/screens/vote-explained.js";
 import { shortVote } from "../../src/screens/vote-parts.js";
 import { voteRequestLines } from "../../src/screens/vote-request.js";
+import { createCache } from "../../src/storage/cache.js";
 import { newLinks, newState, quiet } from "../harness.js";
 import { NOW, row } from "../spec/vote-requests.js";
 
@@ -62,4 +65,17 @@ it.each([
   const request = fromExplorer(row({ createdAt: NOW - 3_600_000, voteBefore: NOW + DAY, ...given }), null);
   expect(request.createdAt).toBe(createdAt);
   expect(shortVote(request).map(String)).toEqual(said);
+});
+
+it("raw data says nothing of a request whose details the explorer does not answer", async () => {
+  const listed = row({ contractId: "00aa", trackingCid: "00aa", title: "SRARC_OffboardSv" });
+  const explorer = createExplorerService({
+    upstream: async ({ path }) => {
+      if (path.includes("details")) throw new ExplorerError("failing", "503", { status: 503 });
+      const json = { content: [listed], last: true, totalElements: 1 };
+      return { json, text: JSON.stringify(json), bytes: 1 };
+    },
+    cache: createCache({ memoryMb: 1, log: quiet }),
+  }).for("background");
+  await expect(rawData(explorer, names, "00aa")).rejects.toMatchObject({ problem: "failing" });
 });

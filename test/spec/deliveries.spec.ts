@@ -114,6 +114,19 @@ describe("a delivered message", () => {
       kind("edit"),
     ],
     [
+      "is edited at once if a person has answered since its last edit",
+      {
+        document: document({ editedAt: NOW - MINUTE }),
+        subject: { ...changed, answeredAt: NOW - MINUTE + 1 },
+      },
+      kind("edit"),
+    ],
+    [
+      "waits if it shows the person's last answer",
+      { document: document({ editedAt: NOW - MINUTE }), subject: { ...changed, answeredAt: NOW - MINUTE } },
+      wait(NOW + 4 * MINUTE),
+    ],
+    [
       "waits as long as Discord asks",
       { document: document({ notBefore: NOW + MINUTE }), subject: ended },
       wait(NOW + MINUTE),
@@ -150,6 +163,26 @@ describe("a delivered message", () => {
         subject: changed,
       },
       wait(NOW + 1),
+    ],
+    [
+      "opens its thread at the time that Discord asked for",
+      { document: document({ todo: ["thread"], todoNotBefore: NOW }), subject: changed },
+      kind("follow-up"),
+    ],
+    [
+      "is edited at the time that Discord asked for",
+      { document: document({ notBefore: NOW }), subject: changed },
+      kind("edit"),
+    ],
+    [
+      "waits for its thread rather than for its next edit",
+      { document: document({ todo: ["thread"], todoNotBefore: NOW + 1, editedAt: NOW }), subject: changed },
+      wait(NOW + 1),
+    ],
+    [
+      "is shown as ended at the time that Discord asked for",
+      { document: document({ notBefore: NOW }), subject: undefined },
+      kind("retire"),
     ],
     ["is shown as ended once if its subject is unknown", { subject: undefined }, kind("retire")],
     [

@@ -157,6 +157,16 @@ describe("openSlice", () => {
     expect((await openSlice(load, 1)).data).toMatchObject({ ...expected, page: 1 });
   });
 
+  it.each<[string, Partial<Page<number>>, object]>([
+    ["more pages by its total", { totalElements: 150 }, { pages: 15, rows: [], unreadable: 12 }],
+    ["no more pages by its total", { totalElements: 100 }, { pages: 10, page: 9, unreadable: 12 }],
+    ["nothing about further pages", {}, { pages: 10, page: 9, total: null, unreadable: 12 }],
+  ])("counts the rows that it cannot read, of an explorer that says %s", async (_, given, expected) => {
+    const load = async () =>
+      reading(page(numbers(0, 88), { sent: 100, unreadable: 12, totalElements: null, ...given }));
+    expect((await openSlice(load, 10)).data).toMatchObject(expected);
+  });
+
   it("offers no page after the last one that the API returns", async () => {
     const { load } = listOf(9_999, () => ({ totalElements: null, last: false }));
     expect((await openSlice(load, 510)).data).toMatchObject({ page: 510, pages: 510, total: null });
@@ -433,12 +443,35 @@ describe("readPages", () => {
     expect(wanted.every(({ page: number, size }, index) => number === index && size === 100)).toBe(true);
   });
 
+  it.each([
+    ["says nothing about the total", null, 2, true],
+    ["counts as many rows", 2, 2, true],
+    ["counts the rows that it sent twice", 3, 3, true],
+    ["counts more rows", 4, 3, false],
+  ])("is complete or not if an explorer that repeats a page %s", async (_, totalElements, sent, complete) => {
+    const { result } = read([{ content: all(0, 2), totalElements, sent, last: false }]);
+    expect(await result).toMatchObject({ complete, isCut: !complete, repeats: true, total: totalElements });
+  });
+
+  it("reads on after a page whose rows have no ids", async () => {
+    const nameless = (title: string) => [voteRequest({ contractId: null, title })];
+    const { result } = read([{ content: nameless("a") }, { content: nameless("b"), last: true }]);
+    expect((await result).data).toHaveLength(2);
+    expect(await result).toMatchObject({ isCut: false, repeats: false, total: null });
+  });
+
+  it("needs no second request if the first returned as many rows as can be reached", async () => {
+    const { result, wanted } = read([{ content: all(0, 5_100) }, { content: all(5_100, 1), last: true }]);
+    expect(await result).toMatchObject({ complete: true, isCut: false });
+    expect(wanted).toHaveLength(1);
+  });
+
   it("stops when it has enough rows, and is incomplete", async () => {
     const { result, wanted } = read(
       [{ content: all(0, 5) }, { content: all(5, 5) }],
       (rows) => rows.length >= 5,
     );
-    expect(await result).toMatchObject({ complete: false });
+    expect(await result).toMatchObject({ complete: false, isCut: true, repeats: false });
     expect(wanted).toHaveLength(1);
   });
 
@@ -452,6 +485,7 @@ describe("readPages", () => {
     const { result, wanted } = read(endless);
     expect(await result).toMatchObject({ complete: true });
     expect(wanted).toHaveLength(51);
+    expect(await read(endless, undefined, 50).result).toMatchObject({ complete: false, isCut: true });
     const few = read(endless, undefined, 3);
     expect(await few.result).toMatchObject({ complete: false });
     expect(few.wanted).toHaveLength(3);

@@ -1,6 +1,12 @@
 import { DiscordAPIError, HTTPError, RateLimitError } from "discord.js";
 import { describe, expect, it } from "vitest";
-import { problemOf, retryAfterOf, wordsFor } from "../../src/discord/problems.js";
+import {
+  isTemporary,
+  type PostProblem,
+  problemOf,
+  retryAfterOf,
+  wordsFor,
+} from "../../src/discord/problems.js";
 
 const refused = (status: number, code: number) =>
   new DiscordAPIError({ message: "no", code }, code, status, "POST", "https://discord.example", {});
@@ -50,6 +56,19 @@ describe("the kind of a failure", () => {
       "the server has too many active threads",
     ],
     ["the thread is locked", refused(400, 50_083), "permanent", "the thread is locked"],
+    ["the thread is locked, but not archived", refused(400, 160_005), "permanent", "the thread is locked"],
+    [
+      "the tag of the posts was deleted",
+      refused(404, 10_087),
+      "permanent",
+      "the posts' tag was deleted. Resume the subscription to pick another",
+    ],
+    [
+      "the person does not accept messages",
+      refused(403, 50_007),
+      "permanent",
+      "Discord won't let the bot message this person",
+    ],
     ["a token was reset", refused(401, 0), "refused-for-now", "Discord refused it (0)"],
     ["401 with a code", refused(401, 40_001), "refused-for-now", "Discord refused it (40001)"],
     ["the IP address is banned", refused(403, 0), "refused-for-now", "Discord refused it (0)"],
@@ -77,10 +96,23 @@ describe("the kind of a failure", () => {
   });
 });
 
+it.each<[PostProblem, boolean]>([
+  ["refused-for-now", true],
+  ["unknown", true],
+  ["no-access", false],
+  ["permanent", false],
+  ["invalid", false],
+  ["deleted-by-somebody", false],
+])("%s is temporary: %s", (problem, temporary) => {
+  expect(isTemporary(problem)).toBe(temporary);
+});
+
 describe("the wait that Discord asks for", () => {
   it.each<[unknown, number | undefined]>([
     [limited({ timeToReset: 700, retryAfter: 300 }), 700],
     [limited({ timeToReset: 100, retryAfter: 300 }), 300],
+    [limited({ timeToReset: 200, retryAfter: Number.NaN }), 200],
+    [limited({ retryAfter: 86_400_000 }), 3_600_000],
     [Object.assign(new Error(), { name: "RateLimitError" }), 0],
     [refused(429, 0), undefined],
     [new Error("other"), undefined],

@@ -63,4 +63,14 @@ describe("the deliveries to a channel that may be sent next", () => {
     const next = [...mayBeNext(waiting, ({ event }) => [String(event)])];
     expect(next.map(([id]) => Number(id))).toEqual(expected);
   });
+
+  it("wait if one of their subjects has news that fails", () => {
+    const waiting = new Map([
+      ["0", delivery("a", 5)],
+      ["1", delivery("a b", 5)],
+      ["2", delivery("c", 0)],
+    ]);
+    const next = [...mayBeNext(waiting, ({ event }) => String(event).split(" "))];
+    expect(next.map(([id]) => id)).toEqual(["0", "2"]);
+  });
 });

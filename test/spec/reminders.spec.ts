@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { Subscription } from "../../src/delivery/collections.js";
 import { beforeOf, deadlineOf, reminderId } from "../../src/feeds/governance/events.js";
-import { isFor } from "../../src/feeds/governance/recipients.js";
+import { isFor, isSuperseded } from "../../src/feeds/governance/recipients.js";
 import {
   dueReminders,
+  openingFor,
   openingOfReminder,
   remindersFor,
   reminderTimes,
@@ -15,6 +16,7 @@ import {
   missingIn,
   options,
   parseBefore,
+  pingsMissing,
   remindersOf,
   topics,
 } from "../../src/feeds/governance/topics.js";
@@ -320,6 +322,15 @@ describe("the topics", () => {
   });
 });
 
+it.each<[Partial<Subscription>, boolean]>([
+  [{ missing: "ping" }, true],
+  [{ missing: "list" }, false],
+  [{ missing: "ping", topics: { reminders: false } }, false],
+  [{ topics: { reminders: true } }, false],
+])("a subscription with %j pings those who have not voted: %s", (given, expected) => {
+  expect(pingsMissing(subscribed(given))).toBe(expected);
+});
+
 describe("missing votes in reminders", () => {
   it.each(["list", "ping", "off"] as const)("are shown as chosen: %s", (way) => {
     expect(options.missing.parse(way)).toBe(way);
@@ -332,6 +343,20 @@ describe("missing votes in reminders", () => {
     expect(missingIn(subscribed({ missing: "shout" }))).toBe("list");
     expect(options.missing.parse("shout")).toBeUndefined();
   });
+});
+
+it("one chosen time that fits into a short vote stays", () => {
+  expect(reminderTimes([HOUR], NOW, NOW - 4 * HOUR)).toEqual([HOUR]);
+});
+
+it("a request counts as seen from its time, unless a clock was ahead then", () => {
+  expect(seenOf(tracked({ seenAt: NOW }), NOW).seenAt).toBe(NOW);
+  expect(seenOf(tracked({ seenAt: NOW + 1 }), NOW).seenAt).toBeUndefined();
+  const hourBefore = { openedAt: null, seenAt: DEADLINE - HOUR };
+  expect(openingFor([HOUR], DEADLINE, hourBefore)).toBeNull();
+  expect(openingFor([HOUR], DEADLINE, { ...hourBefore, seenAt: DEADLINE - HOUR + 1 })).toBe(
+    DEADLINE - HOUR + 1,
+  );
 });
 
 describe("a reminder", () => {
@@ -373,6 +398,25 @@ describe("a reminder", () => {
     expect(got(quorum - 30 * MINUTE)).toEqual([[30 * MINUTE], [HOUR]]);
     expect(openingOfReminder(reminderId(quorum, 2 * HOUR), seenOf(short, quorum))).toBe(quorum - 4 * HOUR);
     expect(openingOfReminder(reminderId(quorum, HOUR), seenOf(short, quorum))).toBe(null);
+  });
+
+  it("that waited is covered by a later one of its deadline that waits for the same channel", () => {
+    const eventOf = (reminder: string, key = "k") => ({
+      kind: "reminder" as const,
+      key,
+      reminder,
+      due: [reminder],
+      openedAt: NOW - 6 * DAY,
+    });
+    const [first, second] = [eventOf(reminderId(quorum, 2 * DAY)), eventOf(reminderId(quorum, DAY))];
+    expect(isSuperseded(first, [second], [usual])).toBe(true);
+    expect(isSuperseded(first, [], [usual])).toBe(false);
+    expect(isSuperseded(first, [eventOf(reminderId(decision, DAY))], [usual])).toBe(false);
+    expect(isSuperseded(first, [eventOf(reminderId(quorum, DAY), "other")], [usual])).toBe(false);
+    expect(isSuperseded(second, [first], [usual])).toBe(false);
+    // The other one has chosen two days and six hours.
+    expect(isSuperseded(first, [second], [usual, early])).toBe(false);
+    expect(isSuperseded(first, [second], [])).toBe(false);
   });
 
   it("goes only to the subscriptions whose last one it is, whatever the times of others", () => {

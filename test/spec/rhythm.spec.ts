@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   intervalFromReading,
   intervalOf,
+  isRunning,
   judgeReports,
   networkInterval,
   type ReportGaps,
@@ -177,3 +178,18 @@ describe("judging reports", () => {
     expect(judgeReports(null, USUAL_INTERVAL_MS, NOW)).toMatchObject({ standing: "unknown", silentMs: 0 });
   });
 });
+
+it.each([
+  ["reporting", false, true],
+  ["late", false, true],
+  ["silent", true, false],
+  ["unknown", true, true],
+  ["unknown", false, false],
+  ["unknown", null, false],
+] as const)(
+  "a validator that is %s and that the explorer calls active: %s, counts as active: %s",
+  (...row) => {
+    const [standing, active, expected] = row;
+    expect(isRunning(standing, active)).toBe(expected);
+  },
+);

@@ -5,7 +5,7 @@ import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 import { NOW, tracked } from "./vote-requests.js";
 
 /** Returns the changes and events of one poll at NOW for a request. */
-async function check(known: TrackedVoteRequest, superValidators?: number, awaits = false) {
+async function check(known: TrackedVoteRequest, superValidators?: number, awaits?: boolean) {
   const checkStages = createStageChecks({
     requests: { all: async () => new Map([["k", known]]) },
     superValidators: async () => superValidators,
@@ -138,6 +138,85 @@ describe("the passing of time", () => {
     const deadline = NOW + DAY - HOUR / 4;
     const { next } = await check(tracked({ openedAt: NOW - 6 * DAY }, { voteBefore: deadline }));
     expect(next?.reminded).toEqual([`${deadline}:${2 * DAY}`]);
+  });
+
+  it.each([
+    ["are not due yet", 3 * DAY, 6 * DAY, []],
+    ["have just become due", 2 * DAY, 6 * DAY, [2 * DAY]],
+    ["follow from its short voting time", HOUR, 3 * HOUR, [2 * HOUR]],
+  ])("knows the reminders of an earlier version's request that %s", async (_, leftMs, agoMs, passed) => {
+    const deadline = NOW + leftMs;
+    const { next } = await check(tracked({ openedAt: NOW - agoMs }, { voteBefore: deadline }));
+    expect(next?.reminded).toEqual(passed.map((before) => `${deadline}:${before}`));
+  });
+
+  it("does not record a reminder twice that an earlier version missed", async () => {
+    const deadline = NOW + 30 * HOUR;
+    const reminded = [`${deadline}:${2 * DAY}`];
+    const { next } = await check(tracked({ openedAt: NOW - 6 * DAY, reminded }, { voteBefore: deadline }));
+    expect(next?.reminded).toEqual(reminded);
+  });
+
+  it("keeps since when its stage is shown, and what was recorded when there were enough yes votes", async () => {
+    const first = await check(tracked({ seenAt: 0 }));
+    expect(first.next).toMatchObject({ stage: "voting", revision: 5 });
+    expect(first.next).not.toHaveProperty("stageAt");
+    const enough = { yes: 9, no: 0, pending: 4, seenAt: 0 };
+    expect((await check(tracked({ ...enough, stage: "voting" }))).next).toMatchObject({
+      stageAt: NOW,
+      revision: 6,
+    });
+    const known = await check(tracked({ ...enough, enoughYesAt: NOW - 5 }));
+    expect(known.next).toMatchObject({ enoughYesAt: NOW - 5 });
+    expect(known.next).not.toHaveProperty("hadEnough");
+  });
+
+  const enough = { yes: 9, no: 0, pending: 4, seenAt: 0 };
+  it.each([
+    ["was rejected in the last poll", "rejected", 2 * HOUR, "ready", { enoughYesAt: NOW }],
+    ["was undecided in the last poll, hours ago", "voting", 2 * HOUR, "overdue", { hadEnough: true }],
+    ["was undecided in the last poll, before its date", "voting", 0, "ready", { hadEnough: true }],
+    ["was undecided in the last poll, and its date is ahead", "voting", -1, "voting", { enoughYesAt: NOW }],
+  ])("knows since when a request has enough yes votes that %s", async (_, stage, agoMs, next, since) => {
+    const dates = { voteBefore: NOW - 3 * HOUR, targetEffectiveAt: NOW - agoMs };
+    const found = await check(tracked({ ...enough, stage, hasExpired: false }, dates));
+    const { enoughYesAt, hadEnough } = { ...tracked({ ...enough }), ...found.next };
+    expect({
+      ...(enoughYesAt === undefined ? {} : { enoughYesAt }),
+      ...(hadEnough === undefined ? {} : { hadEnough }),
+    }).toEqual(since);
+    expect(found.next?.stage).toBe(next);
+  });
+
+  it("becomes ready when the votes come that it lacked at its only date", async () => {
+    const known = tracked({ ...enough, stage: "expired" }, { voteBefore: NOW - 2 * HOUR });
+    expect((await check(known)).next).toMatchObject({ stage: "ready", enoughYesAt: NOW });
+  });
+
+  it.each([
+    ["without a quorum date", null, NOW + DAY, 13, undefined, NOW],
+    ["with a quorum date ahead", NOW + HOUR, NOW + DAY, 13, undefined, NOW],
+    ["with a quorum date ahead, and known before", NOW + HOUR, NOW + DAY, 13, NOW - 9, NOW - 9],
+    ["with a past quorum date", NOW - 1, NOW + DAY, 13, undefined, undefined],
+    ["with a past quorum date, and known before", NOW - 1, NOW + DAY, 13, NOW - 9, NOW - 9],
+    ["while the number needed is unknown", NOW + HOUR, NOW + DAY, undefined, NOW - 9, NOW - 9],
+  ])(
+    "records when enough had voted %s",
+    async (_, voteBefore, targetEffectiveAt, superValidators, quorumAt, recorded) => {
+      const known = tracked(
+        { yes: 5, no: 4, pending: null, seenAt: 0, ...(quorumAt === undefined ? {} : { quorumAt }) },
+        { voteBefore, targetEffectiveAt },
+      );
+      const { next } = await check(known, superValidators);
+      expect((next ?? known).quorumAt).toBe(recorded);
+    },
+  );
+
+  it("does not record a quorum for a request without a decision date", async () => {
+    const known = tracked({ yes: 5, no: 4, pending: 4, seenAt: 0, stage: "voting" }, { voteBefore: NOW });
+    const { next } = await check(known);
+    expect(next?.stage).toBe("expired");
+    expect(next).not.toHaveProperty("hasExpired");
   });
 
   it("changes nothing for a closed request", async () => {

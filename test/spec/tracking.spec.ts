@@ -607,6 +607,14 @@ describe("a decision", () => {
     expect(turned.news).toMatchObject({ kind: "decided", way: "no", sequence: 2 });
   });
 
+  it("stays for a side whose votes are unknown or still enough", () => {
+    const unknown = tracked({ yes: 9, no: null, pending: 4, decided: ["no"] });
+    expect(decide(unknown, 13).next).toMatchObject({ decided: ["no", "yes"] });
+    expect(decide(unknown, 13).next).not.toHaveProperty("decisionSequence");
+    const both = decide(tracked({ ...yes, decided: ["yes", "no"] }));
+    expect(decide(both.next).next.decided).toEqual(["yes"]);
+  });
+
   it("uses the dashboard's count of super validators if the tally does not say how many are missing", () => {
     const partial = tracked({ yes: 9, no: 1, pending: null, decided: [] });
     // A decision that had been made before the number was known is no news.

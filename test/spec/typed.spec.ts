@@ -62,6 +62,12 @@ describe("the id in pasted text", () => {
     expect(readId(`Acme   Node::1220${HEX}`)).toBe(`Acme Node::1220${HEX}`);
   });
 
+  it("is found as the last word", () => {
+    expect(readId(`- ${HEX} `)).toBe(HEX);
+    expect(readId(`see (${HEX}).`)).toBe(HEX);
+    expect(readId(`a::b ${HEX}`)).toBe(HEX);
+  });
+
   it.each([
     ["https://x.example/party/abc", "abc"],
     [`https://x.example/${HEX}/details`, HEX],

@@ -84,6 +84,28 @@ describe("compareVotes", () => {
     expect(Object.values(changes.votes ?? {})).toEqual([true]);
   });
 
+  it.each([
+    ["a company that two voters share", ["Falcon", "Falcon"]],
+    ["companies of which none is the requester's", ["Owl", "Hawk"]],
+  ])("reports the yes votes of %s", (_, [one = null, other = null]) => {
+    const rows = [
+      vote({ company: one, accountName: null }),
+      vote({ company: other, accountName: null, identifier: "bob" }),
+    ];
+    const { events } = compareVotes("k", tracked({ votes: {} }), rows);
+    expect(events[0]?.votes).toHaveLength(2);
+  });
+
+  it("does not report the requester's own yes vote among those of others", () => {
+    const rows = [
+      vote({ company: "Falcon", accountName: null }),
+      vote({ company: "Owl", identifier: "bob" }),
+      vote({ company: null, identifier: "cid" }),
+    ];
+    const { events } = compareVotes("k", tracked({ votes: {} }), rows);
+    expect(events[0]?.votes).toHaveLength(2);
+  });
+
   it("reports the requester's no vote, and a change to yes", () => {
     const own = { accountName: "Falcon" };
     expect(compareVotes("k", tracked({ votes: {} }), [vote({ ...own, accept: false })]).events).toHaveLength(
@@ -127,6 +149,8 @@ describe("the votes on a request", () => {
     const request = tracked({ identity: "c1", contractIds: ["c1", "c7"] });
     const rows = ["c1", "c7", "c9", null].map((trackingCid) => vote({ trackingCid }));
     expect(votesOn(request, rows).map(({ trackingCid }) => trackingCid)).toEqual(["c1", "c7"]);
+    const renewed = tracked({ identity: "c1", contractIds: ["c9"] });
+    expect(votesOn(renewed, rows).map(({ trackingCid }) => trackingCid)).toEqual(["c1", "c9"]);
   });
 
   it("are identified by the voters' names if there are no ids", () => {
@@ -158,6 +182,17 @@ describe("votes whose voters another source names differently", () => {
     const { changes, events } = compareVotes("k", known, rows);
     expect(events).toEqual([]);
     expect(changes).toEqual({ votes: known.votes, voteSequence: 2, needsDetail: true });
+    const unconfirmedVotes = { [party("a")]: false };
+    const again = compareVotes("k", { ...known, unconfirmedVotes }, rows);
+    expect(again.changes).toMatchObject({ unconfirmedVotes, needsDetail: true });
+  });
+
+  it("are reported if a voter without a name is among them, or one that is known by a party", () => {
+    const unnamed = vote({ identifier: null, accountName: null });
+    const cast = vote({ identifier: party("c") });
+    expect(compareVotes("k", known, [unnamed, cast]).events).toHaveLength(1);
+    const both = vote({ identifier: party("a"), accountName: "SV-1", accept: true });
+    expect(compareVotes("k", known, [both, cast]).events).toHaveLength(1);
   });
 
   it("are reported if all known voters are among them, or use the same kind of name", () => {

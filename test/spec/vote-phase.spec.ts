@@ -95,6 +95,8 @@ describe("the standing of a vote request", () => {
       since: null,
       next: decision(SOON),
     });
+    const onTheDay = standingOf(request(null, null, NOW, SOON), undefined, NOW);
+    expect(onTheDay.next).toEqual(decision(SOON));
   });
 
   const votes = (count: number, castAt: number | null) =>
@@ -158,6 +160,8 @@ describe("a short vote", () => {
 
   it("is measured from its opening", () => {
     expect(windowOf(NOW - 30 * MINUTE, NOW)).toBe(30 * MINUTE);
+    expect(windowOf(null, NOW)).toBeUndefined();
+    expect(windowOf(undefined, NOW)).toBeUndefined();
   });
 });
 
@@ -188,6 +192,11 @@ describe("the times of votes", () => {
     ];
     expect(withVotes(mixed, null)).toEqual({ phase: "overdue", since: early + 5, next: null });
     expect(withVotes([...nine(early), cast(true, NOW)], null).since).toBe(early);
+    const last = NOW - 10 * MINUTE;
+    const turned = [...nine(early).slice(1), cast(false, early), cast(true, last)];
+    expect(withVotes(turned, null)).toEqual({ phase: "ready", since: last, next: null });
+    const undated = request(9, 0, PAST, null, { votes: nine(null), enoughYesAt: last });
+    expect(standingOf(undated, NEEDED, NOW).since).toBe(last);
   });
 
   it("start a decision at its date, or at the last vote that it needed if that is later", () => {

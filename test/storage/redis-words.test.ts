@@ -46,6 +46,12 @@ describe("an explanation of a Redis error", () => {
     [withCode("ERR_SSL_WRONG_VERSION_NUMBER"), "rediss:", /does not use TLS there/],
     [new Error("Connection timeout"), "rediss:", /Check that Redis uses TLS there/],
     [new Error("Connection timeout"), "redis:", /^Redis does not answer$/],
+    [
+      new Error("Socket timeout timeout. Expecting data, but didn't receive any in 3000ms."),
+      "redis:",
+      /^Redis does not answer$/,
+    ],
+    [new Error('Unknown RESP type 72 "H"'), "redis:", /is not Redis. Check the host and the port/],
     [withCode("ECONNRESET"), "redis:", /If it requires TLS/],
     [new Error("Socket closed unexpectedly"), "rediss:", /^Redis closes the connection$/],
   ])("is given for a connection failure: %s", (error, url, words) => {

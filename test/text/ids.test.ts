@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readId } from "../../src/text/ids.js";
+import { isPartyId, readId } from "../../src/text/ids.js";
 
 describe("a pasted name", () => {
   it.each([
@@ -14,6 +14,14 @@ describe("a pasted name", () => {
     ["(A) and (B)", "(A) and (B)"],
     ['The "Best"', 'The "Best"'],
     ["  Delta \n Labs ", "Delta Labs"],
+    ['" Delta Labs "', "Delta Labs"],
+    ["'Delta Labs", "Delta Labs"],
+    ["Delta Labs'", "Delta Labs"],
+    ["(Delta) Labs", "(Delta) Labs"],
+    ["(A)(B)", "(A)(B)"],
+    ['"The "Best""', '"The "Best""'],
+    ["((((((Delta))))))", "Delta"],
+    ["(((((((Delta)))))))", "(Delta)"],
   ])("%s is read as %s", (typed, name) => {
     expect(readId(typed)).toBe(name);
   });
@@ -24,4 +32,16 @@ describe("a pasted name", () => {
     // This took half a minute when each layer of marks was looked for in the whole text.
     expect(readId(typed)).toBe(typed);
   });
+});
+
+it.each([
+  ["ab::cd", true],
+  ["a::b", true],
+  ["::cd", false],
+  ["ab::", false],
+  ["ab:cd", false],
+  ["1\nab::cd", false],
+  ["ab::cd\n1", false],
+])("%j is a party's id: %s", (text, expected) => {
+  expect(isPartyId(text)).toBe(expected);
 });

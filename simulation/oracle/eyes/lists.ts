@@ -26,8 +26,13 @@ export const judgeListed: Judge = function* (of, evidence) {
       if (!isNear && !isFaulty && prices.length > 0) yield `An alert at ${usd} USD at ${iso(at)}: ${where}`;
     }
     if (visit.screen !== "watches") continue;
+    // With several networks, the network's name follows.
     for (const [, name = ""] of visit.text.matchAll(/proposal: (.*?)\*\*/g))
-      if (![...history.motions, ...history.oddMotions].some(({ title }) => title === name))
+      if (
+        ![...history.motions, ...history.oddMotions].some(
+          ({ title }) => name === title || name.startsWith(`${title} · `),
+        )
+      )
         yield `A vote request called "${name}": ${where}`;
     for (const watch of community.governance) {
       const motion = watch.only && history.motions.find(({ title }) => title === watch.only?.title);

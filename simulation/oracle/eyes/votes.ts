@@ -63,7 +63,7 @@ const SUCCEEDED_MS = 2 * HOUR;
 
 /** Checks that nobody misses the vote of a former super validator, and that its successor's is missed. */
 export const judgeSuccession: Judge = function* (of, evidence) {
-  const { successions, ballots, history, messages } = of;
+  const { successions, ballots, history, community } = of;
   for (const { at, former, successor } of successions) {
     const isFormer = new RegExp(`\\b${former}(?!\\d)`);
     const isSuccessor = new RegExp(`\\b${successor}(?!\\d)`);
@@ -85,13 +85,10 @@ export const judgeSuccession: Judge = function* (of, evidence) {
       if (visit.screen === "voters" && row !== undefined && !row.includes("no longer a super validator"))
         yield `"${row}": ${where}`;
     }
-    for (const [channelId, own] of messages)
-      for (const { timestamp, notified } of own)
-        if (
-          Date.parse(timestamp) > at + SUCCEEDED_MS &&
-          isFormer.test(/ left: (.*) voted on /.exec(notified)?.[1] ?? "")
-        )
-          yield `A reminder for ${former}, which is no super validator, at ${timestamp} in ${channelId}`;
+    // The same node may still be a super validator of another network.
+    for (const { at: sentAt, content } of evidence.in(community.directId))
+      if (sentAt > at + SUCCEEDED_MS && isFormer.test(/ left: (.*) voted on /.exec(content)?.[1] ?? ""))
+        yield `A reminder for ${former}, which is no super validator, at ${iso(sentAt)}`;
   }
 };
 

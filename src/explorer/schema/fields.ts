@@ -106,7 +106,12 @@ export const inner = <T extends z.ZodObject>(fields: T) =>
   field((value) => fields.parse(toRecord(value) ?? {}), { fields });
 
 export const partyRef = z.object({ partyId: id, accountName: name, imageUrl: url });
-export const partyRefs = rowsOf(partyRef, MAX_INNER_ROWS);
+const asPartyRef = (value: unknown) => (typeof value === "string" ? { partyId: value } : value);
+/** References to parties, or only their ids. */
+export const partyRefs = field(
+  (value) => (Array.isArray(value) ? readRows(partyRef, value.slice(0, MAX_INNER_ROWS).map(asPartyRef)) : []),
+  { rows: partyRef },
+);
 
 /** A reference to a party in another resource. */
 export type PartyRef = z.infer<typeof partyRef>;

@@ -6,7 +6,7 @@ const voteRequestFields = {
   templateId: text,
   trackingCid: id,
   status: name,
-  requester: name,
+  requester: id,
   requesterName: name,
   requesterImg: url,
   createdAt: time,
@@ -36,7 +36,7 @@ export const voteRequestDetail = z.object({
 
 export const vote = z.object({
   company: name,
-  identifier: name,
+  identifier: id,
   accept: flag,
   trackingCid: id,
   title: name,

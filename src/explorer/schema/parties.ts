@@ -62,5 +62,4 @@ export const partyListItem = z.object({
 export const partyTypes = z.object({ isAccount: flag, isValidator: flag, isSv: flag });
 
 export type PartyListItem = z.infer<typeof partyListItem>;
-export type PartyDetail = z.infer<typeof partyDetail>;
 export type HoldingsSummary = z.infer<typeof holdingsSummary>;

@@ -23,9 +23,7 @@ import { type Chronicle, chronicles, type Happening, happenings } from "./collec
 
 /** Interval at which the validators are read for the digest, in ms. */
 export const RECORD_MS = 10 * MINUTE;
-/**
- * Time without a reading after which a complete outage may have been missed, in ms. Shorter than any silence.
- */
+/** Time without a reading after which a complete outage may have been missed, in ms. Shorter than any silence. */
 export const UNREAD_MS = HOUR;
 /** Time after which an event is deleted, in ms. Longer than the period of any digest, even a late one. */
 const KEPT_MS = 15 * DAY;
@@ -82,10 +80,7 @@ export function compareReading(
   return { next: { startedAt: known?.startedAt ?? at, readAt: at, activity, version }, happened };
 }
 
-/**
- * Reads all validators. `undefined` if they cannot be read, or if the explorer is too far behind to tell who
- * is silent.
- */
+/** Reads all validators. `undefined` if they cannot be read, or if the explorer is too far behind to tell who is silent. */
 async function readValidators(
   explorer: Explorer,
   state: State,
@@ -98,7 +93,8 @@ async function readValidators(
       () => false,
     ),
   );
-  if (!pages?.complete || pages.problem) return undefined;
+  // A row that can never be read must not hide what happens to the others.
+  if (!pages || pages.isCut || pages.problem) return undefined;
   const rows = pages.data
     .filter(({ validator }) => validator !== null)
     .map((row) => ({ ...row, lastActiveAt: pastTime(row.lastActiveAt, pages.fetchedAt) }));
@@ -119,6 +115,8 @@ async function readValidators(
     standingOf({ validator, lastActiveAt }) {
       const { ms, isOwn } = intervalOf(validator);
       const isSure = isOwn || rhythm?.isLearnt === true;
+      // A validator that reports less often than most needs more time after a standstill.
+      if (isStillOrSettling(rounds, ms, now())) return "unknown";
       return judgeReports(lastActiveAt, isSure ? ms : Math.max(ms, USUAL_INTERVAL_MS), newestReport).standing;
     },
   };

@@ -28,10 +28,7 @@ export const chronicles = defineCollection({
     startedAt: timestampSchema,
     /** Time of the last reading, epoch ms. */
     readAt: timestampSchema,
-    /**
-     * By short hash of the party. Delisted validators are kept, so that they do not count as new if they are
-     * listed again.
-     */
+    /** By short hash of the party. Delisted validators are kept, so that they do not count as new if they are listed again. */
     activity: z.record(z.string(), activity),
     /** The most common version, and its share of the active validators in percent. */
     version: z.object({ name: z.string(), percent: z.number() }).nullable(),

@@ -103,27 +103,20 @@ type RequestFacts = Pick<
 /** Maximum wait of all digests together for names that have not been read yet, in ms. */
 const NAMES_MS = 8 * SECOND;
 
-/** Waits for the names of requests, but no longer than a time on the steady clock. */
-async function readNames(
-  names: Names,
-  requests: readonly TrackedVoteRequest[],
-  until: number,
-): Promise<void> {
-  const rows = requests.map(({ identity, terms, contractIds }) => ({
-    title: terms.title,
-    trackingCid: identity,
-    contractId: contractIds.at(-1) ?? null,
-  }));
-  await names.read(rows, Math.max(0, until - performance.now()));
-}
-
 /** Creates the data sources of digests. Each is read once for all digests that are due together. */
 export const createSources = (
   { state, names, superValidators, now, ...deps }: SourceDeps,
   namesUntil = performance.now() + NAMES_MS,
 ) => ({
   ...deps,
-  readNames: (requests: readonly TrackedVoteRequest[]) => readNames(names, requests, namesUntil),
+  async readNames(requests: readonly TrackedVoteRequest[]): Promise<void> {
+    const rows = requests.map(({ identity, terms, contractIds }) => ({
+      title: terms.title,
+      trackingCid: identity,
+      contractId: contractIds.at(-1) ?? null,
+    }));
+    await names.read(rows, Math.max(0, namesUntil - performance.now()));
+  },
   names,
   now,
   /** Loads the names that announcements used, so that a digest after a restart uses the same ones. */
@@ -148,10 +141,7 @@ const UNREAD_VOTES_MS = 15 * MINUTE;
 /** Requests first seen within this time after the very first one existed before the bot started, in ms. */
 const BASELINE_MS = MINUTE;
 
-/**
- * Returns the number of votes cast and of possible votes. null if a tally does not say how many were cast, or
- * are missing.
- */
+/** Returns the number of votes cast and of possible votes. null if a tally does not say how many were cast, or are missing. */
 export function participationIn(
   tallies: readonly Tally[],
   superValidators: number | undefined,
@@ -167,8 +157,7 @@ export function participationIn(
 }
 
 /**
- * Returns the time when the bot began to watch votes. `undefined` if it was an earlier version, or if there
- * are no requests yet.
+ * Returns the time when the bot began to watch votes. `undefined` if it was an earlier version, or if there are no requests yet.
  */
 export function watchedSince(requests: readonly TrackedVoteRequest[]): number | undefined {
   const firstSeenAt = requests.reduce(
@@ -198,10 +187,7 @@ export function openingTime(
   return isListedLater ? seenAt : (openedAt ?? undefined);
 }
 
-/**
- * Returns the time when the bot learned that a request had ended. `undefined` if it ended before the bot
- * started.
- */
+/** Returns the time when the bot learned that a request had ended. `undefined` if it ended before the bot started. */
 const endingTime = ({ phase, closedAt, openUntil }: TrackedVoteRequest): number | undefined =>
   phase === "closed" || (phase === "ignored" && openUntil !== undefined) ? closedAt : undefined;
 
@@ -220,7 +206,7 @@ async function collectRequests(sources: Sources, range: DigestScope): Promise<Re
   const since = watchedSince(tracked);
   const named = (each: TrackedVoteRequest) => ({
     id: each.identity,
-    title: cut(names.voteRequest(toVoteRequest(each)), 120),
+    title: names.voteRequest(toVoteRequest(each), 120),
   });
   const newestFirst = (timeOf: (each: TrackedVoteRequest) => number | undefined) =>
     tracked

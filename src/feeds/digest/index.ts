@@ -9,7 +9,7 @@ import { headlineOf } from "../../screens/view.js";
 import type { Write } from "../../storage/store.js";
 import { timestampSchema } from "../../storage/timestamp.js";
 import { md, timestamp } from "../../text/markdown.js";
-import { believed } from "../../util/clock.js";
+import { believed, CLOCK_ERROR_MS } from "../../util/clock.js";
 import { inPieces, yieldIfBusy } from "../../util/event-loop.js";
 import { DAY, MINUTE } from "../../util/units.js";
 import { VALIDATOR_FEED } from "../validator/collections.js";
@@ -100,23 +100,14 @@ interface DigestWatchDeps extends Pick<FeedDeps, "state" | "names" | "directory"
 }
 
 /** Creates the poll that records changes of validators and yields the digests that are due. */
-function createDigestWatch({
-  explorer,
-  fresh,
-  state,
-  names,
-  directory,
-  subscriptions,
-  now,
-}: DigestWatchDeps) {
+function createDigestWatch(deps: DigestWatchDeps) {
+  const { explorer, fresh, state, names, directory, subscriptions, now } = deps;
   const memories = state.open(digests);
   const slotOf = createSlots();
   const startedAt = now();
   const recorder = createRecorder(explorer, fresh, state, now);
 
-  /**
-   * True once the votes have been read since the digest was due, or if they could not be read for a while.
-   */
+  /** True once the votes have been read since the digest was due, or if they could not be read for a while. */
   const mayBeMade = (dueAt: number, votesReadAt = 0): boolean =>
     votesReadAt >= dueAt || now() - Math.max(dueAt, startedAt) > PATIENCE_MS;
 
@@ -126,10 +117,11 @@ function createDigestWatch({
     const slot = slotOf(schedule, now());
     // Digests that were due before the subscription was set up are not sent.
     const savedAt = subscription.savedAt ?? subscription.since;
-    const setUpAt = believed(savedAt, now(), DAY);
+    const setUpAt = believed(savedAt, now(), CLOCK_ERROR_MS);
     // The clock was ahead when this time was stored.
-    const isWrong = (lastAt ?? savedAt) > now() + DAY;
-    if (isWrong || (lastAt === undefined && slot.at <= setUpAt))
+    const isWrong = (lastAt ?? savedAt) > now() + CLOCK_ERROR_MS;
+    if (isWrong) return { baselineAt: now() };
+    if (lastAt === undefined && slot.at <= setUpAt)
       return { baselineAt: Math.max(slot.at, now() - FIRST_MS) };
     if (slot.at <= Math.max(lastAt ?? 0, setUpAt)) return undefined;
     return { schedule, slot, since: lastAt ?? Math.max(now() - FIRST_MS, setUpAt) };
@@ -197,7 +189,8 @@ export const digest: FeedModule = {
   collections: [digests, chronicles, happenings],
   pollMs: ({ watchPollSeconds }) => Math.min(LOOK_MS, watchPollSeconds * 1_000),
 
-  create({ explorer, state, renderer, names, directory, subscriptions, now }) {
+  create(deps) {
+    const { explorer, renderer } = deps;
     const feed: Feed<DigestEvent> = {
       definition,
       readEvent: (json) => digestEventSchema.safeParse(json).data,
@@ -215,13 +208,9 @@ export const digest: FeedModule = {
       },
     };
     const poll = createDigestWatch({
+      ...deps,
       explorer: explorer.for("background", { maxAgeMs: RECORD_MS }),
       fresh: explorer.for("background", { maxAgeMs: 0 }),
-      state,
-      names,
-      directory,
-      subscriptions,
-      now,
     });
     return { feed, poll };
   },

@@ -109,10 +109,7 @@ const isEmpty = ({ opened, closed, decided, overdue, soon, validators, version }
     (each) => !each?.count,
   ) && version?.before == null;
 
-/**
- * Returns counts of the events, such as "2 votes opened, 1 ended, 3 validators joined". Empty if nothing
- * happened.
- */
+/** Returns counts of the events, such as "2 votes opened, 1 ended, 3 validators joined". Empty if nothing happened. */
 function countsOf({
   opened,
   closed,
@@ -166,10 +163,7 @@ function unknownLines({ validators, votesSince, votesReadAt }: Facts): Markdown[
 /** Minimum time that a price change must cover to be shown, in ms. */
 const SHORT_MS = HOUR;
 
-/**
- * Returns the price and its change. If the first price is later than the start of the period, says since
- * when.
- */
+/** Returns the price and its change. If the first price is later than the start of the period, says since when. */
 function priceWords({ from, to, since }: NonNullable<Facts["price"]>, until: number): Markdown {
   const now = md`${usdText(to)} for one ${COIN}`;
   if (since === undefined) return md`${now}, ${percentChange(from, to)}`;

@@ -23,11 +23,8 @@ const onOption: FeedOption<(typeof DAYS)[number]> = {
   problem: `Choose one of: ${Object.values(WEEKDAYS).join(", ")}.`,
 };
 
-/**
- * Parses a time of day, such as `9:00`, `09:00`, `9`, `9am` or `5:30 pm`, to `HH:MM`. `undefined` if it is
- * invalid.
- */
-export function parseTime(text: string): string | undefined {
+/** Parses a time of day, such as `9:00`, `09:00`, `9`, `9am` or `5:30 pm`, to `HH:MM`. `undefined` if it is invalid. */
+function parseTime(text: string): string | undefined {
   const [, typedHours = "", minutes = "00", half] =
     /^\s*(\d{1,2})(?:[:.](\d{2}))?\s*(am|pm)?\s*$/i.exec(text) ?? [];
   if (typedHours === "" || Number(minutes) > 59) return undefined;
@@ -48,8 +45,7 @@ const atOption: FeedOption<string> = {
 };
 
 /**
- * True for the name of a time zone that this version of Node knows. Offsets are rejected, because they ignore
- * daylight saving.
+ * True for the name of a time zone that this version of Node knows. Offsets are rejected, because they ignore daylight saving.
  */
 const isZone = (name: string): boolean =>
   name === "UTC" || (name.includes("/") && IANAZone.isValidZone(name));
@@ -61,7 +57,7 @@ const AREAS = ["Europe", "America", "Asia", "Africa", "Australia", "Pacific", "A
  * Parses a time zone's name, its city (`Berlin`) or whole hours from UTC (`UTC+2`, without daylight saving).
  * `undefined` if it is unknown, or if several areas have a city of this name.
  */
-export function parseZone(text: string): string | undefined {
+function parseZone(text: string): string | undefined {
   // The names are ASCII: "Sao_Paulo".
   const typed = text.trim().normalize("NFD").replace(/\p{M}/gu, "").replace(/\s+/g, "_");
   if (isZone(typed)) return typed;

@@ -1,6 +1,6 @@
-import type { CalendarSource, WantedEvent } from "../../delivery/calendar.js";
 import type { Subscription } from "../../delivery/collections.js";
 import { hasTopic } from "../../delivery/feed.js";
+import type { CalendarSource, WantedEvent } from "../../delivery/scheduled-events.js";
 import type { Renderer } from "../../discord/message.js";
 import { code, md, timestamp } from "../../text/markdown.js";
 import { clean } from "../../text/plain.js";
@@ -18,13 +18,8 @@ interface VoteCalendarDeps extends Omit<RequestDeps, "explorer"> {
 }
 
 /** Creates the events of open vote requests: one for each, at its next deadline. */
-export function voteCalendar({
-  requests,
-  superValidators,
-  names,
-  renderer,
-  now,
-}: VoteCalendarDeps): CalendarSource {
+export function voteCalendar(deps: VoteCalendarDeps): CalendarSource {
+  const { requests, superValidators, names, renderer, now } = deps;
   const wantedOf = async (key: string, request: TrackedVoteRequest): Promise<WantedEvent[]> => {
     const { identity, terms } = request;
     const { next } = trackedStanding(request, await neededForTracked(request, superValidators), now());
@@ -44,6 +39,7 @@ export function voteCalendar({
       const events = await Promise.all(open.map(([key, request]) => wantedOf(key, request)));
       return { events: events.flat(), openKeys: new Set(open.map(([key]) => key)) };
     },
+    isUnknown: requests.wasSetAside,
     markOf: async (key) => (await requests.get(key))?.identity ?? "",
   };
 }

@@ -1,24 +1,43 @@
-import { ifAnswered } from "../../explorer/errors.js";
+import { ifAnswered, problemIs } from "../../explorer/errors.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
+import type { Explorer } from "../../explorer/service.js";
 import { isOver, statusGroup } from "../../ledger/vote-rules.js";
 import type { TrackedVoteRequest } from "./collections.js";
-import { afterMissing, MISSED_READS, missedAgain, pruned } from "./endings.js";
+import { afterMissing, hasVanished, missedAgain, pruned } from "./endings.js";
 import type { GovernanceEvent } from "./events.js";
 import type { ReadFindings, RequestDeps } from "./requests.js";
 
+const isMissing = problemIs("missing");
+
+/**
+ * True if neither the list nor the details know an open request any more. It may be over, or be listed again: until then, nothing is
+ * said about its deadlines. The explorer may have details by only one of its ids.
+ */
+export async function isUnknown(
+  explorer: Pick<Explorer, "voteRequest">,
+  known: TrackedVoteRequest,
+): Promise<boolean> {
+  if (!hasVanished(known)) return false;
+  const ids = new Set([known.contractIds.at(-1) ?? known.identity, known.identity]);
+  const answers = [...ids].map((id) => explorer.voteRequest({ id }).then(() => false, isMissing));
+  return (await Promise.all(answers)).every(Boolean);
+}
+
 /** Creates the checks for requests that are missing from a complete read, and for requests that closed long ago. */
-export function createClosings({
-  explorer,
-  requests,
-  now,
-}: Pick<RequestDeps, "explorer" | "requests" | "now">) {
-  /** Returns the final status in the details of a request, or that they say it is open. Neither if they cannot be read. */
+export function createClosings({ explorer, requests, now }: Omit<RequestDeps, "names" | "superValidators">) {
+  /**
+   * Returns the final status in the details of a request, or that they say it is open. Neither if they cannot be read. The details of an
+   * archived contract keep its status, which was open.
+   */
   const confirmedEnd = async ({ contractIds, identity }: TrackedVoteRequest) => {
+    const newest = contractIds.at(-1) ?? identity;
     let isOpen = false;
-    for (const id of new Set([contractIds.at(-1) ?? identity, identity])) {
+    for (const id of new Set([newest, identity])) {
       const detail = (await ifAnswered(explorer.voteRequest({ id })))?.data;
       if (detail && isOver(detail, now())) return { status: detail.status, isOpen: false };
-      isOpen ||= detail?.status != null && statusGroup(detail.status) === "open";
+      const isArchived =
+        id !== newest && [identity, ...contractIds].some((each) => each === detail?.contractId);
+      isOpen ||= !isArchived && detail?.status != null && statusGroup(detail.status) === "open";
     }
     return { status: null, isOpen };
   };
@@ -32,8 +51,9 @@ export function createClosings({
       for (const [key, known] of await requests.all()) {
         const isThere = presentIds.has(known.identity) || known.contractIds.some((id) => presentIds.has(id));
         if (known.phase !== "open" || isThere) continue;
-        const isMissedOnce = known.missedReads + 1 < MISSED_READS;
-        const { status, isOpen } = isMissedOnce ? { status: null, isOpen: true } : await confirmedEnd(known);
+        const { status, isOpen } = hasVanished(missedAgain(known))
+          ? await confirmedEnd(known)
+          : { status: null, isOpen: true };
         const nextRequest = isOpen ? missedAgain(known) : afterMissing(known, status, now());
         if (nextRequest.phase === "closed")
           events.push({ kind: "closed", key, status, correctedAt: known.reopenedAt });

@@ -1,11 +1,12 @@
 import * as z from "zod";
-import { defineCalendar } from "../../delivery/calendar.js";
+import { defineCalendar } from "../../delivery/scheduled-events.js";
 import { type DocumentOf, defineCollection, type StoredFields } from "../../storage/collection.js";
 import type { State } from "../../storage/state.js";
 import { timestampSchema } from "../../storage/timestamp.js";
 import { digest } from "../../util/digest.js";
 
-const termsSchema = z.object({
+/** Fields of a vote request whose changes are announced. */
+export const termsSchema = z.object({
   title: z.string().nullable(),
   /** The action as text, if the details have been read. */
   action: z.string().nullable(),
@@ -18,10 +19,7 @@ const trackedVoteRequest = z.object({
   identity: z.string(),
   /** All contract ids so far, newest last. A row with an older one is stale. */
   contractIds: z.array(z.string()),
-  /**
-   * "open" while votes can be cast, "closed" once the API says so (final), "ignored" if it was closed when
-   * first seen.
-   */
+  /** "open" while votes can be cast, "closed" once the API says so (final), "ignored" if it was closed when first seen. */
   phase: z.preprocess(
     (value) => (value === "silent" ? "ignored" : value),
     z.enum(["open", "closed", "ignored"]),
@@ -55,10 +53,7 @@ const trackedVoteRequest = z.object({
   voteSequence: z.number(),
   /** Increases with each announced change. */
   changeSequence: z.number(),
-  /**
-   * Time when it was opened, epoch ms. null if the explorer does not say. Missing in documents of earlier
-   * versions.
-   */
+  /** Time when it was opened, epoch ms. null if the explorer does not say. Missing in documents of earlier versions. */
   openedAt: timestampSchema.nullable().exactOptional(),
   /** Time when it was first seen. Reminders that were due before that are not sent. */
   seenAt: timestampSchema.exactOptional(),

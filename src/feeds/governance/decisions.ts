@@ -22,11 +22,9 @@ function lostDecision(request: TrackedVoteRequest, needed: number | undefined): 
 }
 
 /**
- * Returns a decision that was not announced yet, and the request with that decision recorded. A decision made
- * before the first read is not announced. An announced decision is withdrawn once two complete reads show
- * that votes have changed.
- * @param superValidators the number of super validators, for tallies that do not say how many votes are
- * missing
+ * Returns a decision that was not announced yet, and the request with that decision recorded. A decision made before the first
+ * read is not announced. An announced decision is withdrawn once two complete reads show that votes have changed.
+ * @param superValidators the number of super validators, for tallies that do not say how many votes are missing
  * @param confirming true for a complete read
  */
 export function decide(

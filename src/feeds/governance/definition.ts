@@ -1,6 +1,6 @@
-import { calendarRefusal } from "../../delivery/calendar.js";
-import { progress } from "../../delivery/collections.js";
+import { channelHealths, progress } from "../../delivery/collections.js";
 import { type FeedDefinition, hasTopic, type WatchChoice } from "../../delivery/feed.js";
+import { calendarRefusal } from "../../delivery/scheduled-events.js";
 import { FIRST_FEED } from "../../delivery/version-1.js";
 import { ExplorerError, ifAnswered } from "../../explorer/errors.js";
 import { OUTCOME_UNKNOWN, PHASE_WORDS } from "../../ledger/vote-phase.js";
@@ -17,14 +17,14 @@ import { statusText } from "../../screens/vote-parts.js";
 import { dateWords } from "../../screens/vote-times.js";
 import { channelMention, join, type Markdown, md, timestamp } from "../../text/markdown.js";
 import { countedWords } from "../../text/numbers.js";
-import { cut } from "../../text/plain.js";
 import { PersonError } from "../../util/person-error.js";
 import { DAY } from "../../util/units.js";
 import { calendarEvents, representativesIn, trackedVoteRequests } from "./collections.js";
+import { hasVanished } from "./endings.js";
 import { createMessages } from "./messages.js";
 import { notVotedYet } from "./reminding.js";
 import { standingFor } from "./standing.js";
-import { missingIn, options, topics } from "./topics.js";
+import { options, pingsMissing, topics } from "./topics.js";
 import { neededForTracked, requestKey, toVoteRequest, trackedStanding } from "./tracking.js";
 import { PROGRESS } from "./watch.js";
 
@@ -73,11 +73,11 @@ const proposalWatch: WatchChoice = {
       await names.load().catch(() => {});
       // Use the same name as in messages, even if the explorer no longer lists the request.
       const tracked = await state.open(trackedVoteRequests).get(requestKey(id));
-      if (tracked?.terms.title != null) return cut(names.voteRequest(toVoteRequest(tracked)), 100);
+      if (tracked?.terms.title != null) return names.voteRequest(toVoteRequest(tracked), 100);
       const title = directory.entry("proposal", id)?.name ?? null;
       const contractId = tracked?.contractIds.at(-1) ?? null;
       await names.read([{ title: tracked?.terms.title ?? null, trackingCid: id, contractId }], NAMES_MS);
-      return cut(names.voteRequest({ identity: id, title }), 100);
+      return names.voteRequest({ identity: id, title }, 100);
     },
   },
   settings: {
@@ -127,7 +127,7 @@ const voterWatch: WatchChoice = {
       }
       return voterSubject(voter);
     },
-    nameOf: (subject, { names }) => names.called(voterIn(subject) ?? subject),
+    nameOf: (subject, { names }) => names.distinct(voterIn(subject) ?? subject),
   },
   settings: {
     topics: {
@@ -156,6 +156,7 @@ export const definition: FeedDefinition = {
   topics,
   options,
   threads: true,
+  pings: "when a vote request opens or is open again, and with the reminders of short votes",
   // A reminder that came due while the explorer did not answer is sent although the role has been changed.
   restartedBy: ["reminders", "before"],
   watches: [proposalWatch, voterWatch],
@@ -177,7 +178,7 @@ export const definition: FeedDefinition = {
       ? messages.announcement(snapshot, mark)
       : messages.reminder(
           { deadline: votableUntil(request) ?? now + DAY, snapshot, mark },
-          notVotedYet([names.called(voter)], request, names),
+          notVotedYet([names.distinct(voter)], request, names),
         );
   },
 
@@ -205,6 +206,8 @@ export const definition: FeedDefinition = {
       await neededForTracked(knownRequest, async () => undefined),
       Date.now(),
     );
+    // One that has been pushed off the only page of an explorer may still be voted on.
+    if (!next && hasVanished(knownRequest)) return md`no longer listed by the explorer`;
     const phaseWords = PHASE_WORDS[phase];
     return phaseWords === undefined && next ? md`open, ${dateWords(next)}` : md`${phaseWords ?? "open"}`;
   },
@@ -225,9 +228,12 @@ export const definition: FeedDefinition = {
           : md`⚠️ Calendar (set in ${mentions}): ${REFUSAL_WORDS[refusal]}`,
       );
     }
-    const isPinging = own.some(
-      (each) => missingIn(each) === "ping" && hasTopic(each, definition, "reminders"),
+    const healths = state.open(channelHealths);
+    const pinging = own.filter((each) => !each.isPaused && pingsMissing(each));
+    const isPaused = await Promise.all(
+      pinging.map(async ({ channelId }) => (await healths.get(channelId))?.paused === true),
     );
+    const isPinging = isPaused.includes(false);
     const who = md`Representatives of ${countedWords(count, "super validator")}`;
     if (count > 0)
       lines.push(

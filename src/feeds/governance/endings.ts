@@ -4,7 +4,11 @@ import type { TrackedVoteRequest } from "./collections.js";
 /** Time after which a closed request is shrunk to its key, in ms. The key is kept. */
 const PRUNE_MS = 180 * DAY;
 /** Number of consecutive complete reads without a request after which it counts as gone. */
-export const MISSED_READS = 2;
+const MISSED_READS = 2;
+
+/** True if the list has lacked a request for so long that it is no mistake. */
+export const hasVanished = ({ missedReads }: Pick<TrackedVoteRequest, "missedReads">): boolean =>
+  missedReads >= MISSED_READS;
 
 /** True if a request is more than a day past its last date. */
 export function isLongPast({ terms }: Pick<TrackedVoteRequest, "terms">, now: number): boolean {
@@ -29,7 +33,7 @@ export function afterMissing(
   now: number,
 ): TrackedVoteRequest {
   const missed = missedAgain(known);
-  if (missed.missedReads < MISSED_READS || (status === null && !isLongPast(known, now))) return missed;
+  if (!hasVanished(missed) || (status === null && !isLongPast(known, now))) return missed;
   return {
     ...missed,
     phase: "closed",

@@ -2,14 +2,8 @@ import * as z from "zod";
 import { voteRequestListItem } from "../../explorer/schema/governance.js";
 import { statusGroup } from "../../ledger/vote-rules.js";
 import { timestampSchema } from "../../storage/timestamp.js";
+import { termsSchema } from "./collections.js";
 import type { GovernanceTopic } from "./topics.js";
-
-const termsSchema = z.object({
-  title: z.string().nullable(),
-  action: z.string().nullable(),
-  voteBefore: timestampSchema.nullable(),
-  targetEffectiveAt: timestampSchema.nullable(),
-});
 
 const governanceEventSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("opened"), key: z.string(), row: voteRequestListItem }),

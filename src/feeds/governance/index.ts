@@ -26,7 +26,7 @@ import {
 } from "./events.js";
 import { createMessages } from "./messages.js";
 import { createNews } from "./news.js";
-import { isFor } from "./recipients.js";
+import { isFor, isSuperseded } from "./recipients.js";
 import { seenOf } from "./reminders.js";
 import { createReminding } from "./reminding.js";
 import { createTrackedVoteRequests } from "./requests.js";
@@ -81,6 +81,8 @@ export const governance: FeedModule = {
       begins,
       lastsAs: (event) => (event.kind === "reminder" ? eventId(event) : undefined),
       wants: isFor,
+      isCovered: (event, waiting, recipients) =>
+        event.kind === "reminder" && isSuperseded(event, waiting, recipients),
       // In a short vote, each reminder may be the last.
       loudnessOf: (event) =>
         begins(event) || event.kind === "reopened" || (event.kind === "reminder" && event.isShort)
@@ -103,12 +105,15 @@ export const governance: FeedModule = {
           return reminder && { ...shown(reminder.view), mentions: reminder.mentions };
         }
         // It was queued while the channel refused messages, or Discord did not answer.
-        const isLate = snapshot.isOver && LIVE.has(event.kind);
+        const isLate = (snapshot.isOver || snapshot.isUnlisted) && LIVE.has(event.kind);
+        const { phase } = standingOf(snapshot.request, snapshot.needed, now());
         // After an outage, only the times of the votes tell that too few were cast by the quorum date.
-        const isLost =
-          event.kind === "decided" &&
-          standingOf(snapshot.request, snapshot.needed, now()).phase === "expired";
-        if (isLate || isLost) return undefined;
+        const isLost = event.kind === "decided" && phase === "expired";
+        // Its dates may have been moved while it waited. A vote that is cast again makes it only ready, and a missing count tells nothing.
+        const isMoved = phase === "voting" && snapshot.needed !== undefined;
+        const isPremature =
+          event.kind === "overdue" && (isMoved || phase === "expired" || phase === "rejected");
+        if (isLate || isLost || isPremature) return undefined;
         if (event.kind === "opened")
           return { ...shown(messages.announcement(snapshot, mark)), isOver: snapshot.isOver };
         if (event.kind === "missed") return shown(messages.missed(snapshot, mark));

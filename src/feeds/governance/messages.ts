@@ -1,6 +1,6 @@
 import type { Names } from "../../directory/names.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
-import { standingOf, type VotePhase } from "../../ledger/vote-phase.js";
+import { mayStillVote, standingOf, type VotePhase } from "../../ledger/vote-phase.js";
 import { identityOf, openedAtIn, tallyIn, type VoteRequest } from "../../ledger/vote-requests.js";
 import {
   castIn,
@@ -96,9 +96,7 @@ const endingTone = ({ status, known }: Ending) => (known ? statusTone(status) : 
 
 /** The votes that are missing when a reminder is sent. */
 export interface Absence {
-  /**
-   * Returns the reminder's news for people who represent super validators. Missing in reminders for others.
-   */
+  /** Returns the reminder's news for people who represent super validators. Missing in reminders for others. */
   readonly news?: (left: string) => Markdown;
   readonly lines: readonly Markdown[];
 }
@@ -115,8 +113,9 @@ const MAX_ROWS = 12;
 /** Maximum number of names in a digest's notification. */
 const MAX_NAMED = 3;
 
-/** Returns the time in which several requests opened. The explorer may list them much later. */
-function openedWords(openedAt: readonly (number | null)[], since: number | null): Markdown {
+/** Returns the time in which several requests opened. The explorer may list them much later, or not say when they opened. */
+function openedWords(openedAt: readonly (number | null)[], since: number | null): Markdown | undefined {
+  if (since !== null && openedAt.includes(null)) return undefined;
   const earliest = Math.min(...openedAt.map((each) => each ?? Number.POSITIVE_INFINITY));
   if (Number.isFinite(earliest) && since !== null && earliest < since)
     return md`The first of them opened ${timestamp(earliest, "f")}. The explorer didn't list them before.`;
@@ -127,7 +126,7 @@ function openedWords(openedAt: readonly (number | null)[], since: number | null)
 
 /** Creates announcements of vote requests and their reminders. One link in each message contains its mark. */
 export function createMessages(names: Names, now: () => number) {
-  const titleOf = (request: VoteRequest): string => cut(names.voteRequest(request), 150);
+  const titleOf = (request: VoteRequest): string => names.voteRequest(request, 150);
 
   /** Returns a view of the complete request below its news. */
   const wholeView = (
@@ -197,7 +196,7 @@ export function createMessages(names: Names, now: () => number) {
     const { request, needed } = snapshot;
     const standing = standingOf(request, needed, now());
     const { phase, next } = standing;
-    const isPast = phase === "ended" || phase === "expired";
+    const isPast = !mayStillVote(request, standing);
     // The quorum date matters first, and not any more once enough have voted.
     const nearest = deadline > now() ? (next?.at ?? deadline) : deadline;
     return {
@@ -212,20 +211,22 @@ export function createMessages(names: Names, now: () => number) {
     };
   };
 
+  const nextDateOf = (row: VoteRequestListItem) =>
+    standingOf({ ...row, ...tallyIn(row) }, neededFor(tallyIn(row), undefined), now()).next;
+  const shortVoteIn = (row: VoteRequestListItem) => shortVote({ ...row, createdAt: openedAtIn(row) });
+
   /** Returns the facts of a row that do not change: its outcome, or the date of its decision. */
   const lastingFacts = (row: VoteRequestListItem): readonly Markdown[] => {
     if (isOver(row, now())) return [statusText(row.status)];
-    const { next } = standingOf({ ...row, ...tallyIn(row) }, neededFor(tallyIn(row), undefined), now());
-    return present([next && dateWords(next), ...shortVote({ ...row, createdAt: openedAtIn(row) })]);
+    const next = nextDateOf(row);
+    return present([next && dateWords(next), ...shortVoteIn(row)]);
   };
 
   return {
     announcement,
     reminder,
 
-    /**
-     * Reports a request that opened and ended while the bot was offline. There is no other message about it.
-     */
+    /** Reports a request that opened and ended while the bot was offline. There is no other message about it. */
     missed(snapshot: Snapshot, mark: string): View {
       const { request } = snapshot;
       const ended = endingIn(request);
@@ -241,21 +242,29 @@ export function createMessages(names: Names, now: () => number) {
      * contains nothing that will change.
      */
     digest({ rows: all, since }: GovernanceEvent & { kind: "digest" }, mark: string): View {
-      const rows = all.map((row) => ({
-        row,
-        title: names.voteRequest({ ...row, identity: identityOf(row) }),
-        id: identityOf(row),
-      }));
+      // The most urgent one must not be among those that the notification only counts.
+      const urgency = (row: VoteRequestListItem) =>
+        isOver(row, now()) ? Number.POSITIVE_INFINITY : (nextDateOf(row)?.at ?? Number.MAX_VALUE);
+      const rows = all
+        .toSorted((a, b) => urgency(a) - urgency(b) || 0)
+        .map((row) => ({
+          row,
+          title: names.voteRequest({ ...row, identity: identityOf(row) }),
+          id: identityOf(row),
+        }));
       const shownRows = rows.slice(0, MAX_ROWS);
       const endedCount = rows.filter(({ row }) => isOver(row, now())).length;
       const named = rows.slice(0, MAX_NAMED).map(({ title }) => cut(title, 60));
+      const short = rows.find(({ row }) => !isOver(row, now()) && shortVoteIn(row).length > 0);
+      const warnings = short ? shortVoteIn(short.row) : [];
+      const news = md`🗳️ ${rows.length} new vote requests: ${namesAndMore(named, rows.length)}`;
       return {
-        notification: md`🗳️ ${rows.length} new vote requests: ${namesAndMore(named, rows.length)}`,
+        notification: join(
+          [news, ...warnings.map((each) => md`${each} (${cut(short?.title ?? "", 40)})`)],
+          " · ",
+        ),
         body: present([
-          openedWords(
-            all.map(({ createdAt }) => createdAt),
-            since,
-          ),
+          openedWords(all.map(openedAtIn), since),
           endedCount > 0 &&
             md`${endedCount === rows.length ? "All" : endedCount} of them ${endedCount === 1 ? "has" : "have"} ended since.`,
           ...shownRows.map(({ row, title }) => join([bold(cut(title, 120)), ...lastingFacts(row)], " · ")),

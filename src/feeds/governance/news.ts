@@ -8,7 +8,7 @@ import type { View } from "../../screens/view.js";
 import { overdueWords, statusTone, tallyLines, tallySuffix } from "../../screens/vote-parts.js";
 import { bold, join, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
 import { countedWords } from "../../text/numbers.js";
-import { capitalized, cut } from "../../text/plain.js";
+import { capitalized } from "../../text/plain.js";
 import { present } from "../../util/present.js";
 import type { GovernanceEvent, News, Reminder } from "./events.js";
 import { announcementLinks, endingNews, endingNote } from "./messages.js";
@@ -30,14 +30,14 @@ const UNDECIDED: Readonly<Partial<Record<VotePhase, string>>> = {
 const MAX_VOTERS = 6;
 
 /** Formats votes in one line, such as "Falcon Finance ✅, Grove Trust ❌ (before: ✅), 3 more". */
-function votesLine(votes: CastVotesEvent["votes"], called: Names["called"]): Markdown {
+function votesLine(votes: CastVotesEvent["votes"], distinct: Names["distinct"]): Markdown {
   const shownVotes = votes.slice(0, votes.length > MAX_VOTERS ? MAX_VOTERS - 1 : MAX_VOTERS);
   const moreCount = votes.length - shownVotes.length;
   return join(
     [
       ...shownVotes.map(({ voter, from, to }) => {
         const beforeWords = from === null ? md`` : md` (before: ${signOf(from)})`;
-        return md`**${cut(called(voter), 60)}** ${signOf(to)}${beforeWords}`;
+        return md`**${distinct(voter, 60)}** ${signOf(to)}${beforeWords}`;
       }),
       moreCount > 0 && md`${moreCount} more`,
     ],
@@ -100,7 +100,7 @@ export function createNews(names: Names, now: () => number) {
     event: Exclude<News, Reminder>,
     { request, needed }: Snapshot,
   ): Pick<View, "tone" | "notification" | "body"> => {
-    const title = cut(names.voteRequest(request), 150);
+    const title = names.voteRequest(request, 150);
     const named = md`${title}${tallySuffix(request)}`;
     const tally = tallyLines(request, needed, now());
     switch (event.kind) {
@@ -118,9 +118,9 @@ export function createNews(names: Names, now: () => number) {
         const isOne = only !== undefined && only.to !== null && others.length === 0;
         return {
           notification: isOne
-            ? md`🗳️ ${cut(names.called(only.voter), 60)} voted ${only.to ? "yes" : "no"} on ${named}`
+            ? md`🗳️ ${names.distinct(only.voter, 60)} voted ${only.to ? "yes" : "no"} on ${named}`
             : md`🗳️ ${countedWords(votes.length, "vote")} on ${named}`,
-          body: [votesLine(votes, names.called), ...tally],
+          body: [votesLine(votes, names.distinct), ...tally],
         };
       }
       case "decided": {

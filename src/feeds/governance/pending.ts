@@ -1,42 +1,40 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Subscription } from "../../delivery/collections.js";
 import { hasTopic } from "../../delivery/feed.js";
-import type { Names } from "../../directory/names.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import { readPages } from "../../explorer/paging.js";
 import type { Vote, VoteRequestDetail } from "../../explorer/schema/governance.js";
 import type { Reading } from "../../explorer/service.js";
-import { toDecimal } from "../../explorer/values.js";
-import type { Action } from "../../ledger/actions.js";
-import { flatten } from "../../ledger/configuration.js";
-import { type Value, valueText } from "../../ledger/units.js";
-import { shortWindow, standingOf } from "../../ledger/vote-phase.js";
-import { actionIn, earliest, readDetail } from "../../ledger/vote-requests.js";
+import { standingOf } from "../../ledger/vote-phase.js";
+import { earliest, readDetail } from "../../ledger/vote-requests.js";
 import { castIn } from "../../ledger/vote-rules.js";
 import { votesIn } from "../../ledger/votes.js";
-import { cut } from "../../text/plain.js";
-import { digest } from "../../util/digest.js";
 import { lazy } from "../../util/single-flight.js";
+import { compareAction } from "./action-changes.js";
 import type { TrackedVoteRequest } from "./collections.js";
 import type { GovernanceEvent } from "./events.js";
-import { believedReminders, openingOfReminder, remindersFor, seenOf } from "./reminders.js";
 import type { ReadFindings, RequestDeps } from "./requests.js";
 import { type GovernanceTopic, topics } from "./topics.js";
-import {
-  mayHaveMoved,
-  neededForTracked,
-  sawQuorum,
-  tallyOf,
-  toVoteRequest,
-  trackedStanding,
-} from "./tracking.js";
+import { neededForTracked, sawQuorum, tallyOf, toVoteRequest } from "./tracking.js";
 import { compareVotes, votesOn } from "./vote-changes.js";
 
 /** Maximum number of pages of votes that are read after a tally has changed. */
 const MAX_VOTE_PAGES = 6;
 
-/** Creates the checks that read single requests for votes and changes of the action. */
-export function createPendingChecks({ explorer, requests, superValidators, names, now }: RequestDeps) {
+/** Details of a request. `undefined` if the explorer does not answer, null if there are none. */
+type Detail = VoteRequestDetail | null | undefined;
+type ListedVotes = () => Promise<Reading<readonly Vote[]> | undefined>;
+
+/** The parts of a request to read. */
+interface Wanted {
+  readonly votes: boolean;
+  readonly changes: boolean;
+  /** If it had expired. */
+  readonly expiry: boolean;
+}
+
+/** Creates the check that reads single requests for votes and changes of the action. */
+export function createPendingCheck({ explorer, requests, superValidators, names, now }: RequestDeps) {
   /** Requests whose details were asked for the time of their opening. */
   const askedForOpening = new Set<string>();
 
@@ -57,14 +55,8 @@ export function createPendingChecks({ explorer, requests, superValidators, names
       MAX_VOTE_PAGES,
     );
 
-  /**
-   * Returns the details of the newest version. `undefined` if the explorer does not answer, null if there are
-   * none.
-   */
-  const detailOf = ({
-    identity,
-    contractIds,
-  }: TrackedVoteRequest): Promise<VoteRequestDetail | null | undefined> =>
+  /** Returns the details of the newest version. */
+  const detailOf = ({ identity, contractIds }: TrackedVoteRequest): Promise<Detail> =>
     ifAnswered(
       readDetail(explorer, { contractId: contractIds.at(-1) ?? null, trackingCid: identity }).then(
         (detail) => detail ?? null,
@@ -72,7 +64,7 @@ export function createPendingChecks({ explorer, requests, superValidators, names
     );
 
   /** Returns the requester's party and its names. */
-  const requesterOf = ({ requester }: TrackedVoteRequest, detail: VoteRequestDetail | null | undefined) =>
+  const requesterOf = ({ requester }: TrackedVoteRequest, detail: Detail) =>
     [requester, detail?.requester, detail?.requesterName, requester && names.party(requester)].flatMap(
       (name) => name ?? [],
     );
@@ -115,149 +107,102 @@ export function createPendingChecks({ explorer, requests, superValidators, names
     return needed !== undefined && castIn(toVoteRequest(request)) >= needed;
   };
 
-  /** Compares the action in the details, which the list does not contain. */
-  const compareAction = (
+  /** Compares the votes of a request: those in its contract, or those in the list if the contract has none. */
+  const checkVotes = async (
     key: string,
     request: TrackedVoteRequest,
-    detail: VoteRequestDetail,
-    events: GovernanceEvent[],
+    detail: Detail,
+    listedVotes: ListedVotes,
   ) => {
-    const action = actionIn(detail);
-    const text = actionText(action, names);
-    const actionDigest = digestOf(action);
-    if (text === null || actionDigest === request.actionDigest) return { unconfirmedAction: undefined };
-    names.learn(request.identity, action);
-    const terms = { ...request.terms, action: text };
-    if (request.actionDigest === undefined) return { terms, actionDigest };
-    // Like any other change, this counts once two reads agree.
-    if (request.unconfirmedAction !== actionDigest)
-      return { unconfirmedAction: actionDigest, needsDetail: true };
-    const changeSequence = request.changeSequence + 1;
-    events.push({ kind: "changed", key, sequence: changeSequence, from: request.terms, to: terms });
-    const revision = request.revision + 1;
-    return { terms, actionDigest, unconfirmedAction: undefined, changeSequence, revision };
+    const exactTally = detail ? exactVotes(request, detail) : null;
+    const readRows = exactTally === null ? await listedVotes() : undefined;
+    const isAnswered = Array.isArray(exactTally) || (readRows !== undefined && !readRows.problem);
+    const votes = exactTally ?? (readRows && votesOn(request, readRows.data));
+    // Votes that are missing from the first read would later be announced as new.
+    // The details, which will answer later, have all of them.
+    const castCount = votes?.filter(({ accept }) => accept !== null).length ?? 0;
+    const isWhole = detail !== undefined || castCount >= castIn(request);
+    const isUsable = votes && (request.votes || (isAnswered && isWhole));
+    const compared = isUsable
+      ? compareVotes(key, request, votes, requesterOf(request, detail))
+      : { changes: {}, events: [] };
+    return { ...compared, isAnswered };
   };
 
-  return {
-    /**
-     * Reads votes and actions of requests whose tally has changed. Requests stay pending if the explorer does
-     * not answer. Votes on a request whose tally is unknown are always read.
-     */
-    async checkPending(subscribed: readonly Subscription[]): Promise<ReadFindings> {
-      const isWanted = (topic: GovernanceTopic) =>
-        subscribed.some((each) => hasTopic(each, { topics }, topic));
-      const [wantsVotes, wantsChanges] = [isWanted("votes"), isWanted("changes")];
-      const unproven = new Set<string>();
-      for (const [key, each] of await requests.all()) if (await isUnproven(each)) unproven.add(key);
-      const pending = [...(await requests.all())].filter(
-        ([key, each]) =>
-          each.needsDetail ||
-          unproven.has(key) ||
-          isUndated(key, each) ||
-          (wantsVotes && each.phase === "open" && (!each.votes || each.yes === null || each.no === null)),
-      );
-      const learntRequests = new Map<string, TrackedVoteRequest>();
-      const events: GovernanceEvent[] = [];
-      // The list is read once, and only if a contract does not contain its votes.
-      const listedVotes = lazy(() => ifAnswered(readVotes(pending.map(([, each]) => each))));
-      for (const [key, request] of pending) {
-        let { needsDetail, ...next } = request;
-        let isAnswered = true;
-        const mayHaveExpired = request.hasExpired === true || unproven.has(key);
-        const isWantedNow = wantsVotes || wantsChanges || mayHaveExpired || isUndated(key, request);
-        const detail = isWantedNow ? await detailOf(request) : null;
-        if (isUndated(key, request) && detail !== undefined) {
-          askedForOpening.add(key);
-          next = { ...next, openedAt: detail && openedBy(detail) };
-        }
-        if (wantsVotes) {
-          const exactTally = detail ? exactVotes(request, detail) : null;
-          const readRows = exactTally === null ? await listedVotes() : undefined;
-          isAnswered = Array.isArray(exactTally) || (readRows !== undefined && !readRows.problem);
-          const votes = exactTally ?? (readRows && votesOn(request, readRows.data));
-          // Votes that are missing from the first read would later be announced as new.
-          if (votes && (isAnswered || request.votes)) {
-            const compared = compareVotes(key, request, votes, requesterOf(request, detail));
-            next = { ...next, ...compared.changes };
-            events.push(...compared.events);
-          }
-        } else {
-          // Without subscribers, the votes are deleted. A later subscriber receives only votes cast from then
-          // on.
-          const { votes: forgotten, unconfirmedVotes, ...rest } = next;
-          next = rest;
-        }
-        if (wantsChanges && request.phase === "open") {
-          isAnswered &&= detail !== undefined;
-          const { unconfirmedAction, ...action } = detail ? compareAction(key, request, detail, events) : {};
-          const { unconfirmedAction: _, ...rest } = next;
-          next = { ...rest, ...action, ...(unconfirmedAction ? { unconfirmedAction } : {}) };
-        }
-        // An older contract may lack the votes that were in time.
-        const isCurrent = detail != null && exactVotes(request, detail) !== undefined;
-        if (mayHaveExpired) isAnswered &&= detail === null || isCurrent;
-        const hasExpired =
-          mayHaveExpired && isCurrent ? !(await wasInTime(request, detail)) : request.hasExpired;
-        const isJudged = hasExpired !== undefined && hasExpired !== request.hasExpired;
-        if (isJudged) next = { ...next, hasExpired };
-        const isMoved = isJudged || !isDeepStrictEqual(tallyOf(next), tallyOf(request));
-        next = { ...next, revision: next.revision + (isMoved ? 1 : 0) };
-        learntRequests.set(key, isAnswered ? next : { ...next, needsDetail: true });
-      }
-      return { learnt: learntRequests, events };
-    },
+  /** Reads what is wanted of one request, and returns what it is now. It stays pending if the explorer does not answer. */
+  const checkOne = async (
+    key: string,
+    request: TrackedVoteRequest,
+    { votes: wantsVotes, changes: wantsChanges, expiry: wantsExpiry }: Wanted,
+    listedVotes: ListedVotes,
+  ): Promise<{ readonly next: TrackedVoteRequest; readonly events: readonly GovernanceEvent[] }> => {
+    let { needsDetail, ...next } = request;
+    let isAnswered = true;
+    const events: GovernanceEvent[] = [];
+    const isWanted = wantsVotes || wantsChanges || wantsExpiry || isUndated(key, request);
+    const detail = isWanted ? await detailOf(request) : null;
+    if (isUndated(key, request) && detail !== undefined) {
+      askedForOpening.add(key);
+      next = { ...next, openedAt: detail && openedBy(detail) };
+    }
+    if (wantsVotes) {
+      const checked = await checkVotes(key, request, detail, listedVotes);
+      isAnswered = checked.isAnswered;
+      next = { ...next, ...checked.changes };
+      events.push(...checked.events);
+    } else {
+      // Without subscribers, the votes are deleted. A later subscriber receives only votes cast from then on.
+      const { votes, unconfirmedVotes, ...rest } = next;
+      next = rest;
+    }
+    if (wantsChanges && request.phase === "open") {
+      isAnswered &&= detail !== undefined;
+      const compared = detail ? compareAction(key, request, detail, names) : undefined;
+      const { unconfirmedAction, ...rest } = next;
+      next = { ...rest, ...compared?.changes };
+      events.push(...(compared?.events ?? []));
+    }
+    // An older contract may lack the votes that were in time.
+    const isCurrent = detail != null && exactVotes(request, detail) !== undefined;
+    if (wantsExpiry) isAnswered &&= detail === null || isCurrent;
+    const hasExpired = wantsExpiry && isCurrent ? !(await wasInTime(request, detail)) : request.hasExpired;
+    const isJudged = hasExpired !== undefined && hasExpired !== request.hasExpired;
+    if (isJudged) next = { ...next, hasExpired };
+    const isMoved = isJudged || !isDeepStrictEqual(tallyOf(next), tallyOf(request));
+    next = { ...next, revision: next.revision + (isMoved ? 1 : 0) };
+    return { next: isAnswered ? next : { ...next, needsDetail: true }, events };
+  };
 
-    /**
-     * Finds reminders that are due. Missing votes are read when a reminder is sent.
-     * @param awaits true to leave out requests whose dates may have moved
-     */
-    async checkReminders(subscribed: readonly Subscription[], awaits = false): Promise<ReadFindings> {
-      const learntRequests = new Map<string, TrackedVoteRequest>();
-      const events: GovernanceEvent[] = [];
-      for (const [key, known] of await requests.all()) {
-        // There are hundreds of closed requests, and thousands of subscriptions.
-        if (known.phase !== "open" || (awaits && mayHaveMoved(known))) continue;
-        const reminded = believedReminders(known.reminded, now());
-        const request = reminded === known.reminded ? known : { ...known, reminded: [...reminded] };
-        if (request !== known) learntRequests.set(key, request);
-        const dueReminders = remindersFor(request, subscribed, now());
-        if (dueReminders.done.length === 0) continue;
-        const standing = trackedStanding(request, await neededForTracked(request, superValidators), now());
-        const { done, announced } = remindersFor(request, subscribed, now(), standing);
-        if (done.length === 0) continue;
-        learntRequests.set(key, { ...request, reminded: [...request.reminded, ...done] });
-        const seen = seenOf(request, now());
-        const { voteBefore } = request.terms;
-        for (const reminder of announced) {
-          const createdAt = openingOfReminder(reminder, seen);
-          const isShort = shortWindow({ createdAt, voteBefore }) !== undefined;
-          events.push({ kind: "reminder", key, reminder, due: [...done], ...seen, isShort });
-        }
-      }
-      return { learnt: learntRequests, events };
-    },
+  /**
+   * Reads votes and actions of requests whose tally has changed. Requests stay pending if the explorer does
+   * not answer. Votes on a request whose tally is unknown are always read.
+   */
+  return async (subscribed: readonly Subscription[]): Promise<ReadFindings> => {
+    const isWanted = (topic: GovernanceTopic) => subscribed.some((each) => hasTopic(each, { topics }, topic));
+    const [votes, changes] = [isWanted("votes"), isWanted("changes")];
+    const unproven = new Set<string>();
+    for (const [key, each] of await requests.all()) if (await isUnproven(each)) unproven.add(key);
+    const pending = [...(await requests.all())].filter(
+      ([key, each]) =>
+        each.needsDetail ||
+        unproven.has(key) ||
+        isUndated(key, each) ||
+        (votes && each.phase === "open" && (!each.votes || each.yes === null || each.no === null)),
+    );
+    // The list is read once, and only if a contract does not contain its votes.
+    const listedVotes = lazy(() => ifAnswered(readVotes(pending.map(([, each]) => each))));
+    const learnt = new Map<string, TrackedVoteRequest>();
+    const events: GovernanceEvent[] = [];
+    for (const [key, request] of pending) {
+      const expiry = request.hasExpired === true || unproven.has(key);
+      const checked = await checkOne(key, request, { votes, changes, expiry }, listedVotes);
+      learnt.set(key, checked.next);
+      events.push(...checked.events);
+    }
+    return { learnt, events };
   };
 }
 
 /** Returns when a request was opened, epoch ms: its requester votes with it. null if its contract does not contain the votes. */
 export const openedBy = ({ rawPayload }: VoteRequestDetail): number | null =>
   earliest(...(votesIn(rawPayload) ?? []).map(({ castAt }) => castAt));
-
-/**
- * Returns a digest of an action that does not depend on the bot's wording. The configuration on which the
- * action is based is left out.
- */
-const digestOf = ({ config }: Action): string => {
-  const ownFields = [...flatten({ config })].filter(([path]) => !/(^|\.)baseConfig\./.test(path));
-  return digest(JSON.stringify(ownFields.map(([path, { text }]) => [path, toDecimal(text) ?? text]).sort()));
-};
-
-/** Returns an action as text, or null if it is empty. */
-function actionText({ words, facts, changes }: Action, names: Names): string | null {
-  if (words === null) return null;
-  const text = (value: Value | null) => (value === null ? "removed" : valueText(value, names.called));
-  const actionParts = [...facts, ...changes.map(({ label, to }) => ({ label, value: to }))].map(
-    ({ label, value }) => `${label}: ${text(value)}`,
-  );
-  return cut(actionParts.length > 0 ? `${words} (${actionParts.join(", ")})` : words, 600);
-}

@@ -1,14 +1,11 @@
 import type { Subscription } from "../../delivery/collections.js";
 import { voterIn } from "../../ledger/votes.js";
-import { beforeOf, deadlineOf, type GovernanceEvent } from "./events.js";
+import { beforeOf, deadlineOf, type GovernanceEvent, type Reminder } from "./events.js";
 import { byUrgency, openingFor, reminderTimes } from "./reminders.js";
 import { remindersOf } from "./topics.js";
 import { requestKey } from "./tracking.js";
 
-/**
- * True if a subscription receives an event: it covers all vote requests, this one, or a super validator's
- * reminders.
- */
+/** True if a subscription receives an event: it covers all vote requests, this one, or a super validator's reminders. */
 export function isFor(subscription: Subscription, event: GovernanceEvent): boolean {
   const { subject } = subscription;
   if (event.kind === "reminder") {
@@ -24,3 +21,25 @@ export function isFor(subscription: Subscription, event: GovernanceEvent): boole
   if (voterIn(subject) !== undefined) return event.kind === "reminder";
   return subject === null || (event.kind !== "digest" && event.key === requestKey(subject));
 }
+
+/**
+ * True if a later reminder of the same deadline waits for the same channel, as in a paused one, and each of these subscriptions gets it.
+ * It says it all.
+ */
+export const isSuperseded = (
+  { key, reminder }: Reminder,
+  waiting: readonly GovernanceEvent[],
+  recipients: readonly Subscription[],
+): boolean => {
+  const laterOnes = waiting.filter(
+    (each) =>
+      each.kind === "reminder" &&
+      each.key === key &&
+      deadlineOf(each.reminder) === deadlineOf(reminder) &&
+      beforeOf(each.reminder) < beforeOf(reminder),
+  );
+  return (
+    recipients.length > 0 &&
+    recipients.every((recipient) => laterOnes.some((later) => isFor(recipient, later)))
+  );
+};

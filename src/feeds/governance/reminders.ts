@@ -7,10 +7,7 @@ import type { TrackedVoteRequest } from "./collections.js";
 import { beforeOf, deadlineOf, reminderId } from "./events.js";
 import { remindersOf } from "./topics.js";
 
-/**
- * Divisors of a short request's voting time. They give the time before the deadline at which reminders are
- * sent.
- */
+/** Divisors of a short request's voting time. They give the time before the deadline at which reminders are sent. */
 const SHORT_PARTS = [2, 8] as const;
 
 /**
@@ -95,14 +92,10 @@ export function dueReminders(
   return [...deadlines]
     .filter((deadline) => now < deadline)
     .flatMap((deadline) =>
-      reminderTimes(before, deadline, openingFor(before, deadline, seen)).map((each) => ({
-        deadline,
-        before: each,
-        at: deadline - each,
-      })),
+      reminderTimes(before, deadline, openingFor(before, deadline, seen))
+        .filter((each) => deadline - each <= now && deadline - each >= notBefore)
+        .map((each) => reminderId(deadline, each)),
     )
-    .filter(({ at }) => at <= now && at >= notBefore)
-    .map((each) => reminderId(each.deadline, each.before))
     .filter((each) => !known.reminded.includes(each))
     .sort(byUrgency);
 }

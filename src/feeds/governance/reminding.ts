@@ -31,7 +31,7 @@ export function notVotedYet(
 ): Absence {
   const who = `${cut(missing.join(", "), 100)} ${missing.length === 1 ? "hasn't" : "haven't"} voted`;
   return {
-    news: (left) => md`⏰ ${left} left: ${who} on ${cut(names.voteRequest(request), 120)}`,
+    news: (left) => md`⏰ ${left} left: ${who} on ${names.voteRequest(request, 120)}`,
     lines: [],
   };
 }
@@ -52,16 +52,13 @@ export function createReminding(deps: RemindingDeps) {
   const ownId = lazy(async () => ((await rest.get(Routes.user())) as APIUser).id);
   const isIn = (voters: readonly Voter[], voter: string) => voters.some((each) => isCalled(each, voter));
 
-  /**
-   * Returns the missing votes for a person who watches only super validators. `undefined` if no vote of theirs
-   * is missing.
-   */
+  /** Returns the missing votes for a person who watches only super validators. `undefined` if no vote of theirs is missing. */
   const absenceOf = (
     watched: readonly string[],
     missing: MissingVotes | null,
     request: VoteRequest,
   ): Absence | undefined => {
-    const called = (voters: readonly string[]) => voters.map(names.called);
+    const called = (voters: readonly string[]) => voters.map((voter) => names.distinct(voter));
     const absent = watched.filter((voter) => isIn(missing?.voters ?? [], voter));
     // A super validator that has never voted is only counted in the tally.
     const isUncertain =
@@ -80,12 +77,12 @@ export function createReminding(deps: RemindingDeps) {
   const settledNews = async (watched: readonly string[], { request, missing }: Snapshot) => {
     const voted = (await missing())?.voted ?? [];
     const others = watched.filter((voter) => !isIn(voted, voter));
-    const title = cut(names.voteRequest(request), 150);
+    const title = names.voteRequest(request, 150);
     if (others.length === 0) return md`✅ Voted on ${title}`;
     // A vote may also be listed under another name of its voter.
     const isOver = others.every((voter) => names.isFormer({ name: voter, aliases: [voter] }));
     return isOver
-      ? md`▫️ No vote is missing on ${title}: ${cut(others.map(names.called).join(", "), 100)} can't vote any more`
+      ? md`▫️ No vote is missing on ${title}: ${cut(others.map((voter) => names.distinct(voter)).join(", "), 100)} can't vote any more`
       : md`▫️ No vote is missing on ${title}`;
   };
 
@@ -113,7 +110,8 @@ export function createReminding(deps: RemindingDeps) {
     ): Promise<{ readonly view: View; readonly mentions: Mentions } | undefined> {
       // A reminder that is late because of an outage must not announce a vote that is over.
       const { phase } = standingOf(snapshot.request, snapshot.needed, now());
-      if (snapshot.isOver || phase !== "voting" || deadlineOf(event.reminder) <= now()) return undefined;
+      const isPast = snapshot.isOver || snapshot.isUnlisted || deadlineOf(event.reminder) <= now();
+      if (isPast || phase !== "voting") return undefined;
       const absence = await absenceFor(recipients, snapshot);
       if (!absence) return undefined;
       const mentions = await mentionsFor({ ...deps, ownId }, event, recipients, await snapshot.missing());

@@ -12,6 +12,8 @@ export interface TrackedVoteRequests {
   all(): Promise<Map<string, TrackedVoteRequest>>;
   get(key: string): Promise<TrackedVoteRequest | undefined>;
   put(key: string, request: TrackedVoteRequest): Write;
+  /** True if a request's document could not be read, and the request has not been tracked again since. */
+  wasSetAside(key: string): Promise<boolean>;
   /** Clears the cache. */
   reread(): void;
 }
@@ -38,6 +40,7 @@ export function createTrackedVoteRequests(
     all: () => loadRequests(),
     get: async (key) => (await loadRequests()).get(key),
     put: requests.put,
+    wasSetAside: async (key) => !(await loadRequests()).has(key) && requests.wasSetAside(key),
     reread() {
       loadRequests = lazy(read);
     },

@@ -1,6 +1,5 @@
 import { ifAnswered } from "../../explorer/errors.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
-import type { Explorer } from "../../explorer/service.js";
 import { openedAtIn, readDetail } from "../../ledger/vote-requests.js";
 import { isOver } from "../../ledger/vote-rules.js";
 import type { State } from "../../storage/state.js";
@@ -9,12 +8,10 @@ import { type TrackedVoteRequest, trackedVoteRequests } from "./collections.js";
 import { decide } from "./decisions.js";
 import type { GovernanceEvent } from "./events.js";
 import { openedBy } from "./pending.js";
+import type { RequestDeps } from "./requests.js";
 import { compare, firstSeen, isCorrected, withReopening, withTold } from "./tracking.js";
 
-/**
- * A request that ended between two reads is reported if it opened no longer than this before the last
- * complete read, in ms.
- */
+/** A request that ended between two reads is reported if it opened no longer than this before the last complete read, in ms. */
 const MISSED_MS = HOUR;
 
 /** The findings in a row: its request's document if that may have changed, and the news. */
@@ -37,16 +34,12 @@ export interface RowSource {
   readonly voters: number | undefined;
 }
 
-/** Creates the judge of rows whose requests are not tracked yet. */
-export function createNewRows({
-  explorer,
-  state,
-  now,
-}: {
-  readonly explorer: Explorer;
+interface NewRowsDeps extends Pick<RequestDeps, "explorer" | "now"> {
   readonly state: Pick<State, "open">;
-  readonly now: () => number;
-}) {
+}
+
+/** Creates the judge of rows whose requests are not tracked yet. */
+export function createNewRows({ explorer, state, now }: NewRowsDeps) {
   const tracked = state.open(trackedVoteRequests);
   /** Times of the last complete reads before requests were first seen past their dates without an outcome, by key. */
   const unclearSince = new Map<string, number>();
@@ -115,7 +108,10 @@ export function compareKnown(
   now: number,
 ): RowFindings {
   const { next: compared, changedFrom, closed } = compare(known, row, whole, now);
-  const decided = compared.phase === "open" ? decide(compared, voters, whole) : { next: compared };
+  // A decision that comes with the end is remembered, and no news.
+  const isOpen = compared.phase === "open";
+  const judged = isOpen || closed ? decide(compared, voters, whole) : { next: compared };
+  const decided = isOpen ? judged : { next: judged.next };
   // Earlier versions did not store the opening time.
   const isUndated = known.openedAt === undefined && openedAtIn(row) !== null;
   const dated = isUndated ? { ...decided.next, openedAt: openedAtIn(row) } : decided.next;

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Names } from "../../directory/names.js";
-import { ifAnswered } from "../../explorer/errors.js";
+import { ifAnswered, problemIs } from "../../explorer/errors.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import type { Explorer } from "../../explorer/service.js";
 import { readFormer, readMissing } from "../../ledger/missing-votes.js";
@@ -14,6 +14,7 @@ import { castIn, isOver, neededFor } from "../../ledger/vote-rules.js";
 import type { MissingVotes } from "../../ledger/votes.js";
 import { lazy, singleFlight } from "../../util/single-flight.js";
 import { withTimeout } from "../../util/timeouts.js";
+import { isUnknown } from "./closings.js";
 import type { TrackedVoteRequest } from "./collections.js";
 import { toVoteRequest, withTracked } from "./tracking.js";
 
@@ -26,6 +27,11 @@ export interface Snapshot {
   readonly revision: number;
   /** True if the explorer or the tracked request says that it is over. */
   readonly isOver: boolean;
+  /**
+   * True if the explorer no longer lists it and has no details: the ledger archives a request that is carried out or voted down. It is
+   * shown as one whose end is unknown.
+   */
+  readonly isUnlisted?: boolean;
   /** Returns the super validators that have not voted, or null if that is uncertain. */
   readonly missing: () => Promise<MissingVotes | null>;
 }
@@ -55,6 +61,8 @@ export const DETAIL_MS = 8_000;
 /** Timeout for the missing votes, in ms. Without them, a reminder pings nobody. */
 const MISSING_MS = 30_000;
 
+const isMissing = problemIs("missing");
+
 /** Creates snapshots from a request's details, or from tracked data if the explorer does not answer. */
 export function createSnapshots({ explorer, hourly, tracked, names, now }: SnapshotDeps): Snapshots {
   const keptSnapshots = new LRUCache<string, Promise<Snapshot>>({ max: 100, ttl: KEPT_MS });
@@ -63,7 +71,12 @@ export function createSnapshots({ explorer, hourly, tracked, names, now }: Snaps
     known: TrackedVoteRequest | undefined,
     row: VoteRequestListItem | undefined,
   ): Promise<Snapshot> => {
-    const foundRequest = known && ifAnswered(findVoteRequest(explorer, known.identity));
+    let isUnlisted = false;
+    const noteMissing = async (error: unknown): Promise<never> => {
+      isUnlisted = isMissing(error) && known !== undefined && (await isUnknown(explorer, known));
+      throw error;
+    };
+    const foundRequest = known && ifAnswered(findVoteRequest(explorer, known.identity).catch(noteMissing));
     const reading = foundRequest && (await withTimeout(foundRequest, DETAIL_MS, () => undefined));
     const detailed = reading?.data;
     if (detailed?.detail === "read" && detailed.identity !== null)
@@ -83,10 +96,11 @@ export function createSnapshots({ explorer, hourly, tracked, names, now }: Snaps
       return withTimeout(foundVoters, MISSING_MS, () => null);
     });
     return {
-      request,
+      request: isUnlisted && !hasEnded ? { ...request, isGone: true, status: null } : request,
       needed: neededFor(request, superValidators),
       revision: known?.revision ?? 0,
       isOver: hasEnded,
+      isUnlisted,
       missing: missingVoters,
     };
   };

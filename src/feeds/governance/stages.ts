@@ -13,6 +13,8 @@ const SETTLED_MS = HOUR;
 
 interface StageDeps extends Pick<RequestDeps, "superValidators" | "now"> {
   readonly requests: Pick<TrackedVoteRequests, "all">;
+  /** Says if the explorer does not know a request any more, so that it is not called overdue. */
+  readonly isUnknown?: (known: TrackedVoteRequest) => Promise<boolean>;
 }
 
 /**
@@ -21,17 +23,13 @@ interface StageDeps extends Pick<RequestDeps, "superValidators" | "now"> {
  */
 function passedReminders({ terms, openedAt, reminded }: TrackedVoteRequest, now: number): string[] {
   const deadlines = [terms.voteBefore, terms.targetEffectiveAt].flatMap((each) => each ?? []);
+  const { byDefault, formerDefault } = options.before;
   return deadlines
     .flatMap((deadline) =>
-      reminderTimes(options.before.byDefault, deadline, openedAt ?? null).map((before) => ({
-        deadline,
-        before,
-      })),
+      reminderTimes(byDefault, deadline, openedAt ?? null)
+        .filter((before) => deadline - before <= now && !formerDefault?.includes(before))
+        .map((before) => reminderId(deadline, before)),
     )
-    .filter(
-      ({ deadline, before }) => deadline - before <= now && !options.before.formerDefault?.includes(before),
-    )
-    .map(({ deadline, before }) => reminderId(deadline, before))
     .filter((each) => !reminded.includes(each));
 }
 
@@ -88,7 +86,12 @@ function advance(
  * Creates the checks for dates that have passed, and for requests that are overdue. With `awaits`, requests are left out whose dates may
  * have moved.
  */
-export function createStageChecks({ requests, superValidators, now }: StageDeps) {
+export function createStageChecks({
+  requests,
+  superValidators,
+  isUnknown = async () => false,
+  now,
+}: StageDeps) {
   return async (awaits = false): Promise<ReadFindings> => {
     const learntRequests = new Map<string, TrackedVoteRequest>();
     const events: GovernanceEvent[] = [];
@@ -97,7 +100,8 @@ export function createStageChecks({ requests, superValidators, now }: StageDeps)
     );
     for (const [key, known] of openRequests) {
       const { next, overdueSince } = advance(known, await neededForTracked(known, superValidators), now());
-      if (isDeepStrictEqual(next, known)) continue;
+      if (isDeepStrictEqual(next, known) || (overdueSince !== undefined && (await isUnknown(known))))
+        continue;
       learntRequests.set(key, next);
       if (overdueSince !== undefined) events.push({ kind: "overdue", key, since: overdueSince });
     }

@@ -18,7 +18,6 @@ import { standingNote } from "../../screens/vote-parts.js";
 import { dateWords, untilWords } from "../../screens/vote-times.js";
 import { type Markdown, md } from "../../text/markdown.js";
 import { countedWords } from "../../text/numbers.js";
-import { cut } from "../../text/plain.js";
 import { present } from "../../util/present.js";
 import { withTimeout } from "../../util/timeouts.js";
 import { trackedVoteRequests } from "./collections.js";
@@ -104,7 +103,7 @@ async function openLines(
   return present([
     ...shown.map(
       (each) =>
-        md`${signOf(each)} ${cut(names.voteRequest(each.request), 120)}, ${untilWords(each.request, each.needed, now)}`,
+        md`${signOf(each)} ${names.voteRequest(each.request, 120)}, ${untilWords(each.request, each.needed, now)}`,
     ),
     all.length > MAX_SHOWN && md`…and ${all.length - MAX_SHOWN} more`,
   ]);

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import type { Subscription } from "../../delivery/collections.js";
-import { type FeedOption, oneOf, optionOf, type Topic } from "../../delivery/feed.js";
+import { type FeedOption, hasTopic, oneOf, optionOf, type Topic } from "../../delivery/feed.js";
 import { formatDuration, limitOf, parseDuration, splitDurations } from "../../text/durations.js";
 import { perObject } from "../../util/per-object.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
@@ -110,3 +110,7 @@ export const topics = {
 
 /** The name of a topic. */
 export type GovernanceTopic = keyof typeof topics;
+
+/** True if a subscription's reminders ping the representatives of the super validators that have not voted. */
+export const pingsMissing = (subscription: Subscription): boolean =>
+  missingIn(subscription) === "ping" && hasTopic(subscription, { topics }, "reminders");

@@ -16,7 +16,7 @@ import {
 import { ageOf } from "../../util/clock.js";
 import { DAY, HOUR } from "../../util/units.js";
 import type { TrackedVoteRequest } from "./collections.js";
-import { isLongPast } from "./endings.js";
+import { hasVanished, isLongPast } from "./endings.js";
 
 /** Fields whose changes are announced. */
 export type Terms = TrackedVoteRequest["terms"];
@@ -146,9 +146,14 @@ function compareTerms(
   return { terms: was, learnt: hasLearnt, ...(unconfirmed ? { unconfirmed } : {}) };
 }
 
+/** True if an open request may be shown as one that is no longer listed. */
+const isShownAsGone = (known: TrackedVoteRequest): boolean => known.phase === "open" && hasVanished(known);
+
 /** Resets the count of missed reads. Returns the same object if it was zero. */
 const presentRequest = (known: TrackedVoteRequest): TrackedVoteRequest =>
-  known.missedReads === 0 ? known : { ...known, missedReads: 0 };
+  known.missedReads === 0
+    ? known
+    : { ...known, missedReads: 0, revision: known.revision + (isShownAsGone(known) ? 1 : 0) };
 
 /** Updates the outcome of a closed request, which a row may state in other words. */
 function restate(known: TrackedVoteRequest, row: VoteRequestListItem): TrackedVoteRequest {
@@ -249,7 +254,13 @@ export function compare(
   };
   const tallyMoved = tally.yes !== known.yes || tally.no !== known.no;
   const status = row.status ?? known.status;
-  const isShown = tallyMoved || changedFrom !== undefined || learnt || isClosed || status !== known.status;
+  const isShown =
+    isShownAsGone(known) ||
+    tallyMoved ||
+    changedFrom !== undefined ||
+    learnt ||
+    isClosed ||
+    status !== known.status;
   const { contractId } = row;
   const newIds = contractId === null || known.contractIds.includes(contractId) ? [] : [contractId];
   const { unconfirmed: before, toldOverdue, ...rest } = known;
@@ -273,9 +284,7 @@ export function compare(
   return { next: nextRequest, closed: isClosed, ...(changedFrom ? { changedFrom } : {}) };
 }
 
-/**
- * Returns the key of the tracked request with one of the row's ids, or else a key from the row's identity.
- */
+/** Returns the key of the tracked request with one of the row's ids, or else a key from the row's identity. */
 export function keyOf(
   known: ReadonlyMap<string, TrackedVoteRequest>,
   row: VoteRequestListItem,

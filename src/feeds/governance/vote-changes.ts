@@ -14,10 +14,7 @@ interface VoteChanges {
   readonly events: readonly VotesEvent[];
 }
 
-/**
- * True for the requester's own Yes, which is cast with the request. A company name only counts if no other
- * voter has it.
- */
+/** True for the requester's own Yes, which is cast with the request. A company name only counts if no other voter has it. */
 const isOwn = (requester: readonly string[], { accept, ...vote }: Vote, all: readonly Vote[]): boolean =>
   accept === true &&
   [...aliasesOf({ accept, ...vote }), ...ownCompany(vote, all)].some((name) => requester.includes(name));
@@ -25,9 +22,7 @@ const isOwn = (requester: readonly string[], { accept, ...vote }: Vote, all: rea
 const ownCompany = ({ company }: Pick<Vote, "company">, all: readonly Vote[]): string[] =>
   company !== null && all.filter((each) => each.company === company).length === 1 ? [company] : [];
 
-/**
- * Returns the votes on a request. A row contains the id of the request's first version, or of any later one.
- */
+/** Returns the votes on a request. A row contains the id of the request's first version, or of any later one. */
 export const votesOn = <Row extends Vote>(
   { identity, contractIds }: TrackedVoteRequest,
   rows: readonly Row[],
@@ -41,9 +36,8 @@ const keptKey = (votes: Votes, vote: Vote): string | undefined =>
   aliasesOf(vote).find((name) => votes.has(name));
 
 /**
- * True if the rows may contain known voters under other names. This is the case if some known voters are
- * missing, some rows are unknown, and one group has parties while the other has names. It is then unclear
- * which votes are new.
+ * True if the rows may contain known voters under other names. This is the case if some known voters are missing, some rows are
+ * unknown, and one group has parties while the other has names. It is then unclear which votes are new.
  */
 function isAmbiguous(votes: Votes, rows: readonly Vote[]): boolean {
   const seenKeys = new Set(rows.map((row) => keptKey(votes, row)));

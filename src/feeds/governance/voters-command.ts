@@ -1,6 +1,5 @@
 import type { SlashCommandSubcommandBuilder } from "@discordjs/builders";
 import type { ChatInputCommandInteraction } from "discord.js";
-import { hasTopic } from "../../delivery/feed.js";
 import { commitWithin, ownerOf } from "../../delivery/limits.js";
 import type { FeedServices } from "../../delivery/module.js";
 import { matchingChoices } from "../../discord/autocomplete.js";
@@ -22,7 +21,7 @@ import { cut } from "../../text/plain.js";
 import { PersonError } from "../../util/person-error.js";
 import { type Representative, representativeId, representatives, representativesIn } from "./collections.js";
 import { definition as governance, noLongerVoter } from "./definition.js";
-import { missingIn, topics } from "./topics.js";
+import { pingsMissing } from "./topics.js";
 
 /** Maximum number of super validators with representatives in a server. */
 export const MAX_MAPPED = 40;
@@ -105,17 +104,24 @@ async function chosenVoter({ options }: ChatInputCommandInteraction, services: F
 /** Returns the ids of a server's channels whose reminders ping representatives. */
 async function pingingChannels({ subscriptions }: FeedServices, guildId: string): Promise<string[]> {
   const all = await subscriptions.activeIn(guildId, governance.name);
-  return all
-    .filter((each) => missingIn(each) === "ping" && hasTopic(each, { topics }, "reminders"))
-    .map(({ channelId }) => channelId);
+  return all.filter(pingsMissing).map(({ channelId }) => channelId);
 }
 
-/** Says where representatives are pinged, or that no subscription pings them yet. */
+const mentionsOf = (channelIds: readonly string[]): Markdown =>
+  join([...new Set(channelIds)].map(channelMention), ", ");
+
+/** Says where representatives are pinged, or what to do so that they are. */
 async function pingedLine(services: FeedServices, guildId: string): Promise<Markdown> {
-  const channelIds = [...new Set(await pingingChannels(services, guildId))];
-  return channelIds.length === 0
-    ? md`⚠️ No channel pings them yet. Pick the governance subscription in \`/setup\`, press Edit, switch on reminders before deadlines, and choose to ping representatives.`
-    : md`-# While the vote is missing, reminders ping them in ${join(channelIds.map(channelMention), ", ")}.`;
+  const pinging = await pingingChannels(services, guildId);
+  if (pinging.length > 0)
+    return md`-# While the vote is missing, reminders ping them in ${mentionsOf(pinging)}.`;
+  const all = (await services.subscriptions.of([guildId])).filter(({ feed }) => feed === governance.name);
+  const paused = all.filter(pingsMissing).map(({ channelId }) => channelId);
+  if (paused.length > 0)
+    return md`⚠️ No channel pings them yet: the governance subscription in ${mentionsOf(paused)} is paused. Resume it in \`/setup\`.`;
+  return all.length === 0
+    ? md`⚠️ No channel pings them yet. Add Governance in \`/setup\`, then pick it there, press Edit, and choose to ping representatives.`
+    : md`⚠️ No channel pings them yet. Pick the governance subscription in \`/setup\`, press Edit, switch on reminders before deadlines, and choose to ping representatives.`;
 }
 
 async function setRepresentative(

@@ -1,6 +1,6 @@
 import type { REST } from "discord.js";
 import type { Subscription } from "../../delivery/collections.js";
-import { hasTopic, type Mentions } from "../../delivery/feed.js";
+import type { Mentions } from "../../delivery/feed.js";
 import type { Subscriptions } from "../../delivery/subscriptions.js";
 import type { Pacer } from "../../discord/pacer.js";
 import { isPingable, mayPost, readingOnce } from "../../discord/places.js";
@@ -11,7 +11,7 @@ import { DAY } from "../../util/units.js";
 import { type Representative, representatives, representativesIn } from "./collections.js";
 import type { Reminder } from "./events.js";
 import { isFor } from "./recipients.js";
-import { missingIn, topics } from "./topics.js";
+import { pingsMissing } from "./topics.js";
 
 /** Time after which the representatives of a server without subscriptions are deleted, in ms. */
 const KEPT_MS = 30 * DAY;
@@ -67,10 +67,9 @@ async function withoutClosed(
 }
 
 /**
- * Returns the representatives that a reminder pings in a channel: those of super validators that have not
- * voted. If several channels of a server ping for the same reminder, each representative is pinged in only
- * one of them, that of the oldest subscription. A role must be pingable there by everyone, or by the person
- * who mapped it.
+ * Returns the representatives that a reminder pings in a channel: those of super validators that have not voted. If several
+ * channels of a server ping for the same reminder, each representative is pinged in only one of them, that of the oldest
+ * subscription. A role must be pingable there by everyone, or by the person who mapped it.
  * @throws {Error} if Discord cannot be asked who may ping a role
  */
 export async function mentionsFor(
@@ -80,15 +79,13 @@ export async function mentionsFor(
   missing: MissingVotes | null,
 ): Promise<Mentions> {
   const noPings = { userIds: [], roleIds: [] };
-  const mayPing = (each: Subscription) =>
-    missingIn(each) === "ping" && hasTopic(each, { topics }, "reminders");
-  const [recipient] = recipients.filter((each) => mayPing(each) && isFor(each, event));
+  const [recipient] = recipients.filter((each) => pingsMissing(each) && isFor(each, event));
   if (!recipient?.guildId || !missing || missing.voters.length === 0) return noPings;
   const { guildId, channelId, feed } = recipient;
   // After an outage, several reminders are due at once, and other channels may get another one of them.
   const dueTogether = (event.due ?? [event.reminder]).map((reminder) => ({ ...event, reminder }));
   const subscribed = (await subscriptions.activeIn(guildId, feed)).filter(
-    (each) => mayPing(each) && dueTogether.some((other) => isFor(each, other)),
+    (each) => pingsMissing(each) && dueTogether.some((other) => isFor(each, other)),
   );
   const absent = [...(await representativesIn(state, guildId)).values()].filter((each) =>
     missing.voters.some((voter) => isSameVoter(voter, each)),

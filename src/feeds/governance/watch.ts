@@ -1,19 +1,18 @@
 import { progress, type Subscription } from "../../delivery/collections.js";
 import { hasTopic } from "../../delivery/feed.js";
 import type { Findings, PollSteps, Subscribers } from "../../delivery/module.js";
-import { readPages } from "../../explorer/paging.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
-import type { Explorer } from "../../explorer/service.js";
 import { identityOf } from "../../ledger/vote-requests.js";
 import type { LeasedState } from "../../storage/lease.js";
 import type { Write } from "../../storage/store.js";
 import { ageOf, isTimely } from "../../util/clock.js";
 import { MINUTE } from "../../util/units.js";
-import { createClosings } from "./closings.js";
+import { createClosings, isUnknown } from "./closings.js";
 import type { TrackedVoteRequest } from "./collections.js";
-import { MISSED_READS } from "./endings.js";
+import { findDueReminders } from "./due-reminders.js";
 import { eventId, type GovernanceEvent } from "./events.js";
-import { createPendingChecks } from "./pending.js";
+import { createList } from "./list.js";
+import { createPendingCheck } from "./pending.js";
 import type { ReadFindings, RequestDeps } from "./requests.js";
 import { compareKnown, createNewRows, type RowSource } from "./rows.js";
 import { createStageChecks } from "./stages.js";
@@ -23,17 +22,9 @@ import { keyOf } from "./tracking.js";
 /** Id of the time of the last complete read. */
 export const PROGRESS = "governance";
 
-/**
- * Interval at which all pages are read, in ms. They are also read if the explorer's number of requests has
- * changed. In between, a poll stops once it has seen every open request, because the remaining pages only
- * contain closed ones.
- */
-const WHOLE_MS = 10 * MINUTE;
-/**
- * Maximum number of new requests that are announced separately. If one read finds more, they share one
- * message.
- */
+/** Maximum number of new requests that are announced separately. If one read finds more, they share one message. */
 const MAX_SINGLE = 3;
+
 interface GovernanceWatchDeps extends RequestDeps {
   readonly state: LeasedState;
   /** Called with a changed request once it is stored. */
@@ -69,26 +60,13 @@ function toDigest(events: readonly GovernanceEvent[], since: number | null, told
 }
 
 /** Compares each read of the vote requests with the tracked ones, and publishes the changes. */
-export function createGovernanceWatch({
-  explorer,
-  state,
-  requests,
-  superValidators,
-  names,
-  onLearnt,
-  pollMs,
-  now,
-}: GovernanceWatchDeps) {
+export function createGovernanceWatch(deps: GovernanceWatchDeps) {
+  const { explorer, state, requests, superValidators, onLearnt, pollMs, now } = deps;
   const readTimes = state.open(progress);
-  const { checkPending, checkReminders } = createPendingChecks({
-    explorer,
-    requests,
-    superValidators,
-    names,
-    now,
-  });
-  const checkStages = createStageChecks({ requests, superValidators, now });
-  const { findVanished, findOld } = createClosings({ explorer, requests, now });
+  const checkPending = createPendingCheck(deps);
+  const { findVanished, findOld } = createClosings(deps);
+  const isLost = (known: TrackedVoteRequest) => isUnknown(explorer, known);
+  const checkStages = createStageChecks({ ...deps, isUnknown: isLost });
 
   /** Yields the findings as one step, and caches them once they are written. */
   async function* settle(
@@ -109,27 +87,7 @@ export function createGovernanceWatch({
     }
   }
 
-  /** Time at which all pages were last read, and the explorer's number of requests at that time. */
-  let wholeAt = Number.NEGATIVE_INFINITY;
-  let countedRequests: number | null = null;
   let hasWaited = false;
-  /** True if the last read list was empty, and no request was tracked. */
-  let wasEmpty = false;
-  /** True if a page of the last read list was the same as the one before. */
-  let hadOnlyPage = false;
-
-  /** True if every open request is among the rows. */
-  const everyOpenIn = (
-    known: ReadonlyMap<string, TrackedVoteRequest>,
-    rows: readonly VoteRequestListItem[],
-  ) => {
-    const seenKeys = new Set(rows.map((row) => keyOf(known, row, identityOf(row) ?? "")));
-    // A request that the list lacked several times is looked for only in complete reads.
-    return [...known].every(
-      ([key, { phase, missedReads }]) => phase !== "open" || missedReads >= MISSED_READS || seenKeys.has(key),
-    );
-  };
-
   /** True if a row's request is not tracked yet. */
   const hasUnknown = async (rows: readonly VoteRequestListItem[]): Promise<boolean> => {
     const known = await requests.all();
@@ -139,7 +97,8 @@ export function createGovernanceWatch({
     });
   };
 
-  const judgeNew = createNewRows({ explorer, state, now });
+  const list = createList(deps);
+  const judgeNew = createNewRows(deps);
 
   /**
    * Compares rows with the tracked requests.
@@ -176,37 +135,6 @@ export function createGovernanceWatch({
     return { learnt: learntRequests, events: toDigest(events, read.lastAt ?? null, toldCount) };
   };
 
-  /** Reads the remaining pages. If a complete read is not due, stops after the last open request. */
-  const readList = async (first: Awaited<ReturnType<Explorer["voteRequests"]>>, wholeIsDue: boolean) => {
-    const { totalElements, unreadable } = first.data;
-    const readsAll =
-      wholeIsDue ||
-      unreadable > 0 ||
-      totalElements === null ||
-      totalElements !== countedRequests ||
-      ageOf(wholeAt, now()) >= WHOLE_MS;
-    const knownRequests = await requests.all();
-    const isEnough = (rows: readonly VoteRequestListItem[]) => !readsAll && everyOpenIn(knownRequests, rows);
-    const {
-      data: rows,
-      complete,
-      repeats,
-    } = await readPages(
-      "voteRequests",
-      async (page) => (page.page === 0 ? first : explorer.voteRequests(page)),
-      isEnough,
-    );
-    // An empty, partial or stale answer is neither news nor a baseline. A network may have had no request yet: if the explorer says
-    // so twice in a row, and none is tracked, the first one will be news.
-    const isEmpty = complete && rows.length === 0 && totalElements === 0 && knownRequests.size === 0;
-    const isWholeList = complete && (rows.length > 0 || (isEmpty && wasEmpty));
-    wasEmpty = isEmpty;
-    // An explorer that ignores the page number has only this page, which is then the baseline.
-    const isOnlyPage = repeats && hadOnlyPage && rows.length > 0;
-    hadOnlyPage = repeats;
-    return { rows, whole: isWholeList, done: isWholeList || isOnlyPage || isEnough(rows), totalElements };
-  };
-
   return async function* (subscribers: Subscribers): PollSteps {
     const lastRead = await readTimes.get(PROGRESS);
     const gap = lastRead ? ageOf(lastRead.completeAt, now()) : 0;
@@ -224,7 +152,10 @@ export function createGovernanceWatch({
       toldCount = firstFindings.events.filter(isNew).length;
       yield* settle(firstFindings);
     }
-    const { rows, whole, done, totalElements } = await readList(firstPage, afterGap || !lastRead);
+    const { rows, whole, isOnlyPage, isSettled, done, totalElements } = await list.read(
+      firstPage,
+      afterGap || !lastRead,
+    );
     // No request is announced before there is a baseline, so the poll must not look successful.
     if (!lastRead && !done) return "failed";
     const starts = lastRead ? [] : (await subscribers.subscriptions()).map(awaitedSinceBy);
@@ -239,9 +170,9 @@ export function createGovernanceWatch({
     const isPartial = !whole && (!lastRead || lastRead.isPartial === true);
     const read = { completeAt, ...(isPartial && { isPartial }) };
     yield* settle(allFindings, done ? [readTimes.put(PROGRESS, read)] : []);
-    if (whole) {
-      wholeAt = now();
-      countedRequests = totalElements;
+    // Newer requests may have pushed one off the only page that an explorer shows. Its details say how it ended.
+    if (whole || isOnlyPage) {
+      list.noteWhole(totalElements);
       yield* settle(await findVanished(rows));
       yield* settle(await findOld());
     }
@@ -251,9 +182,10 @@ export function createGovernanceWatch({
     // row, because a slow explorer must not keep the reminders back.
     hasWaited = !hasWaited && !isTimely(completeAt, now());
     if (hasWaited) return "partial";
-    // A complete read will confirm other dates. Until then, nothing is said about the old ones.
-    yield* settle(await checkStages(done));
-    yield* settle(await checkReminders(subscribedChannels, done));
+    // A complete read will confirm other dates. Until then, nothing is said about the old ones. For a row that stays unreadable, none comes.
+    const awaits = done && !isSettled;
+    yield* settle(await checkStages(awaits));
+    yield* settle(await findDueReminders(deps, subscribedChannels, isLost, awaits));
     return done ? "done" : "partial";
   };
 }

@@ -1,7 +1,7 @@
 import { progress } from "../../delivery/collections.js";
 import type { PollSteps, Subscribers } from "../../delivery/module.js";
 import type { Directory } from "../../directory/directory.js";
-import { ifAnswered } from "../../explorer/errors.js";
+import { ifAnswered, problemIs } from "../../explorer/errors.js";
 import { readPages } from "../../explorer/paging.js";
 import type { ValidatorSummary } from "../../explorer/schema/validators.js";
 import type { Explorer } from "../../explorer/service.js";
@@ -41,9 +41,8 @@ interface NewcomersWatchDeps {
 }
 
 /**
- * Reads the newest validators and announces new ones. They are identified by party, because contracts change
- * with every report. The first reading is a silent baseline, and so is the first one after a time without
- * subscriptions.
+ * Reads the newest validators and announces new ones. They are identified by party, because contracts change with every report.
+ * The first reading is a silent baseline, and so is the first one after a time without subscriptions.
  */
 export function createNewcomersWatch({ explorer, state, directory, onJoined, now }: NewcomersWatchDeps) {
   const readTimes = state.open(progress);
@@ -57,6 +56,16 @@ export function createNewcomersWatch({ explorer, state, directory, onJoined, now
       validator !== null && (await knownParties.get(validator)) === undefined;
     const checked = await Promise.all(rows.map(isUnknown));
     return rows.filter((_, index) => checked[index]);
+  };
+
+  /** Returns the newest validators. `undefined` if the key may not read this list. The whole list shows new ones later. */
+  const readNewest = async (): Promise<readonly ValidatorSummary[] | undefined> => {
+    try {
+      return (await explorer.newValidators({ size: NEWCOMERS })).data;
+    } catch (error) {
+      if (problemIs("withheld")(error)) return undefined;
+      throw error;
+    }
   };
 
   /** Returns all listed validators that are not known yet, and if the whole list could be read. */
@@ -116,9 +125,10 @@ export function createNewcomersWatch({ explorer, state, directory, onJoined, now
       if (lastRead || isWhole) yield { writes: [readTimes.delete(PROGRESS), readTimes.delete(WHOLE)] };
       return "done";
     }
-    const { data: rows } = await explorer.newValidators({ size: NEWCOMERS });
+    const newest = await readNewest();
     // An empty answer is neither news nor a baseline.
-    if (rows.length === 0) return "partial";
+    if (newest?.length === 0) return "partial";
+    const rows = newest ?? [];
     const listedAt = directory.readAt("validator");
     const unknown = new Set(await unknownAmong(rows));
     let joined = lastRead ? joinedAmong(rows, (row) => !unknown.has(row)) : [];

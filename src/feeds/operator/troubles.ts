@@ -100,9 +100,7 @@ export interface TroubleChanges {
 const troubleId = ({ channelId, kind, since }: Pick<Trouble, "channelId" | "kind" | "since">): string =>
   `${channelId}/${kind}/${since}`;
 
-/**
- * Time for which a problem must be absent before it is over, in ms. An intermittent problem counts as one.
- */
+/** Time for which a problem must be absent before it is over, in ms. An intermittent problem counts as one. */
 const LINGERS_MS: Readonly<Record<TroubleKind, number>> = {
   commands: 0,
   key: 10 * MINUTE,

@@ -177,18 +177,19 @@ export interface Judged {
 }
 
 const SPAN_OF = { "1h": HOUR, "24h": 24 * HOUR } as const;
-/**
- * Distance by which the price must move back before an alert repeats: percent of the limit, or percentage
- * points of a move.
- */
+/** Distance by which the price must move back before an alert repeats: percent of the limit, or percentage points of a move. */
 const BACK_PERCENT = 1;
 /** Minimum time between two alerts of a condition, in ms. */
 const AGAIN_MS = HOUR;
 
 /** Returns the value that the price must return to before an alert repeats: USD, or percent of a move. */
 function backLimit({ when, value: limit }: Pick<Condition, "when" | "value">): number {
-  if (when === "moves") return Math.max(limit - BACK_PERCENT, limit / 2);
-  return limit * (1 + (when === "above" ? -BACK_PERCENT : BACK_PERCENT) / 100);
+  const back =
+    when === "moves"
+      ? Math.max(limit - BACK_PERCENT, limit / 2)
+      : limit * (1 + (when === "above" ? -BACK_PERCENT : BACK_PERCENT) / 100);
+  // Exactly the value that people are told.
+  return Number(decimalOf(back));
 }
 
 /** Formats a computed price or percentage with at most ten decimals and without an exponent. */
@@ -217,17 +218,13 @@ export const isPastLimit = ({ when, value }: Pick<Condition, "when" | "value">, 
 /** Maximum time between a sample and the start of a span, in ms. */
 const NEAR_MS = 15 * MINUTE;
 
-/**
- * Returns the price from which a move is measured: the one at the start of its span, or else the oldest one
- * within it.
- */
+/** Returns the price from which a move is measured: the one at the start of its span, or else the oldest one within it. */
 const moveBase = ({ over }: Pick<Condition, "over">, samples: readonly PriceSample[], now: number) =>
   sampleSince(samples, now - SPAN_OF[over], NEAR_MS, now);
 
 /**
- * Returns the time from which a move can be measured over its whole span, epoch ms. Until then it is measured
- * from the oldest price within the span. `undefined` if the whole span is known, or if the condition is not a
- * move.
+ * Returns the time from which a move can be measured over its whole span, epoch ms. Until then it is measured from the oldest
+ * price within the span. `undefined` if the whole span is known, or if the condition is not a move.
  */
 export function wholeFrom(
   { when, over }: Pick<Condition, "when" | "over">,
@@ -274,7 +271,9 @@ export function judge(
     told?.isDown !== undefined &&
     isHolding &&
     told.isDown !== isDown;
-  const memory = known ? { ...known, isArmed: known.isArmed || isReversed } : { isArmed: !heldBefore };
+  const memory = known
+    ? { ...known, isArmed: known.isArmed || isReversed }
+    : { isArmed: !(isHolding && heldBefore) };
   // An alert that has never fired does not have to wait.
   const isLater = mayAlert && (!told || ageOf(told.at, now) >= AGAIN_MS);
   if (isHolding && memory.isArmed && isLater) {

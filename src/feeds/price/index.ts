@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Subscription } from "../../delivery/collections.js";
 import type { Feed, FeedDefinition, SubjectChoice } from "../../delivery/feed.js";
 import type { FeedModule, PollSteps, Subscribers } from "../../delivery/module.js";
-import { SNOOZES, snoozes } from "../../delivery/snoozes.js";
+import { SNOOZE_SPANS, SNOOZES, snoozeEnd } from "../../delivery/snoozes.js";
 import type { Answer } from "../../explorer/endpoints.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import type { Explorer } from "../../explorer/service.js";
@@ -46,10 +46,7 @@ const priceEventSchema = z.object({
   from: z.string(),
   to: z.string(),
   at: timestampSchema,
-  /**
-   * For a move, the time of the price from which it is measured, epoch ms. Missing in events of earlier
-   * versions.
-   */
+  /** For a move, the time of the price from which it is measured, epoch ms. Missing in events of earlier versions. */
   since: timestampSchema.optional(),
   /** True if the subscription gets no more alerts. */
   isLast: z.boolean().optional(),
@@ -86,7 +83,7 @@ function viewOf(event: PriceEvent, mark: string): View {
   const { subject: of, from, to, at, since, isLast } = event;
   const snoozeMenu: Menu = {
     placeholder: "Snooze…",
-    choices: snoozes.map((span) => ({
+    choices: SNOOZE_SPANS.map((span) => ({
       label: SNOOZES[span].words,
       emoji: "💤",
       to: buttonAddress(snoozePriceButton, { id: of, for: span }),
@@ -238,7 +235,7 @@ export function createPoll(explorer: Explorer, state: State, now: () => number) 
         const keptMemory = memories.get(id);
         // A subscription that was saved again starts with empty memory.
         const memory = keptMemory?.savedAt === savedAt ? keptMemory : undefined;
-        const isSnoozed = (subscription.snoozedUntil ?? 0) > now();
+        const isSnoozed = snoozeEnd(subscription, now()) > 0;
         const judgement = judge(
           conditionOf(subscription),
           memory,

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { FeedServices } from "../../delivery/module.js";
-import { SNOOZES } from "../../delivery/snoozes.js";
+import { SNOOZE_SPANS, SNOOZES } from "../../delivery/snoozes.js";
 import { handlerOf } from "../../discord/buttons.js";
 import { mayAnswer } from "../../discord/clicks.js";
 import { withParent } from "../../discord/places.js";
@@ -12,7 +12,7 @@ import { PRICE_FEED } from "./collections.js";
 import { conditionWords } from "./conditions.js";
 
 /** The menu that snoozes a condition on the price. */
-export const snoozePriceButton = defineButton("quiet", { id: idParameter, for: z.enum(["1h", "8h", "1d"]) });
+export const snoozePriceButton = defineButton("quiet", { id: idParameter, for: z.enum(SNOOZE_SPANS) });
 
 const gone = () => new PersonError("This price alert no longer exists, so there's nothing to snooze.");
 

@@ -1,9 +1,9 @@
-import { type CalendarSource, defineCalendar } from "../../delivery/calendar.js";
+import { type CalendarSource, defineCalendar } from "../../delivery/scheduled-events.js";
 import type { Renderer } from "../../discord/message.js";
 import type { State } from "../../storage/state.js";
 import { code, md, timestamp } from "../../text/markdown.js";
 import { HOUR } from "../../util/units.js";
-import { upgrades } from "./collections.js";
+import { openIn, upgrades } from "./collections.js";
 
 /** Duration of an event, in ms. Upgrades take seconds to minutes, and Discord needs an end. */
 const LASTS_MS = HOUR;
@@ -17,9 +17,7 @@ export function upgradeEvents(state: State, renderer: Renderer): CalendarSource 
     collection: upgradeCalendar,
     location: "The network",
     async wanted() {
-      const open = [...(await state.open(upgrades).list())].filter(
-        ([, { endedAt }]) => endedAt === undefined,
-      );
+      const open = openIn(await state.open(upgrades).list());
       const events = open.map(([key, { upgradeAt }]) => ({
         key,
         name: renderer.title("🛠️ Network upgrade: transactions pause"),
@@ -30,6 +28,10 @@ export function upgradeEvents(state: State, renderer: Renderer): CalendarSource 
         endsAt: upgradeAt + LASTS_MS,
       }));
       return { events, openKeys: new Set(open.map(([key]) => key)) };
+    },
+    isUnknown: async (key) => {
+      const known = state.open(upgrades);
+      return (await known.get(key)) === undefined && known.wasSetAside(key);
     },
     markOf: async (key) => key,
   };

@@ -64,3 +64,9 @@ export const standstills = defineCollection({
 export type Upgrade = DocumentOf<typeof upgrades>;
 /** A time without new rounds. */
 export type Standstill = DocumentOf<typeof standstills>;
+
+/** Returns the documents that have not ended, by subject. */
+export const openIn = <Document extends { readonly endedAt?: number }>(
+  documents: ReadonlyMap<string, Document>,
+): (readonly [subject: string, document: Document])[] =>
+  [...documents].filter(([, { endedAt }]) => endedAt === undefined);

@@ -3,7 +3,7 @@ import type { UpgradeDecision, UpgradeSchedule } from "../../ledger/upgrades.js"
 import { CLOCK_ERROR_MS } from "../../util/clock.js";
 import { digest } from "../../util/digest.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
-import type { Standstill, Upgrade } from "./collections.js";
+import { openIn, type Standstill, type Upgrade } from "./collections.js";
 import { type ReminderStep, reminderKey, STEPS, timeOfStep, type UpgradeEvent } from "./events.js";
 
 /** Time before the moment of a step at which its reminder is sent, in ms. */
@@ -69,7 +69,7 @@ function reschedule(
   }
   const times = timesOf(decision.schedule);
   if (times.upgradeAt === upgradeAt && times.freezeAt === freezeAt) return { next: decided };
-  // A decision that takes effect after the upgrade says nothing about this one, whose reminders and rounds are still told.
+  // A decision that takes effect after the upgrade does not affect this one, whose reminders and rounds are still announced.
   if (isReached && now < decision.at) return { next: known };
   // After the upgrade time, a new schedule is for the next upgrade.
   if (isReached) return { next: { ...known, endedAt: now, revision: revision + 1 } };
@@ -154,7 +154,7 @@ export function judgeUpgrade(
   const { decision, isBaseline, now } = circumstances;
   const changed = new Map<string, Upgrade>();
   const events: UpgradeEvent[] = [];
-  let [subject, current] = [...known].find(([, { endedAt }]) => endedAt === undefined) ?? ["", undefined];
+  let [subject, current] = openIn(known)[0] ?? ["", undefined];
   const apply = ({ next, news }: { readonly next: Upgrade; readonly news?: UpgradeEvent }) => {
     if (next !== current) changed.set(subject, next);
     if (news) events.push(news);

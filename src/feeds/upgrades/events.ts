@@ -50,7 +50,10 @@ export type UpgradeEvent = z.infer<typeof upgradeEventSchema>;
 export const readEvent = (json: unknown): UpgradeEvent | undefined => upgradeEventSchema.safeParse(json).data;
 
 /** True if the event creates a message that is edited later. */
-export const begins = ({ kind }: UpgradeEvent): boolean => kind === "scheduled" || kind === "still";
+export const begins = (
+  event: UpgradeEvent,
+): event is Extract<UpgradeEvent, { kind: "scheduled" | "still" }> =>
+  event.kind === "scheduled" || event.kind === "still";
 
 /** Returns the id of the event that creates a subject's message. */
 export const beginningOf = (subject: string): string => `${subject}:begins`;

@@ -14,7 +14,7 @@ import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import { calendarServers } from "../governance/calendar.js";
 import { VALIDATOR_FEED, validatorWatches, watchId } from "../validator/collections.js";
 import { upgradeCalendar, upgradeEvents } from "./calendar.js";
-import { EXAMINED, standstills, UPGRADES_FEED, upgrades } from "./collections.js";
+import { EXAMINED, openIn, standstills, UPGRADES_FEED, upgrades } from "./collections.js";
 import {
   beginningOf,
   begins,
@@ -50,9 +50,9 @@ async function readinessFor(
 
 /** Returns the upgrade that was announced and lies ahead. */
 const announcedUpgrade = async (state: AnswerDeps["state"], now: number) =>
-  [...(await state.open(upgrades).list()).values()].find(
-    ({ endedAt, upgradeAt }) => endedAt === undefined && upgradeAt > now,
-  );
+  openIn(await state.open(upgrades).list())
+    .map(([, each]) => each)
+    .find(({ upgradeAt }) => upgradeAt > now);
 
 /** Returns the accepted upgrade that lies ahead. The last list of vote requests may lack it. */
 async function nextUpgrade({ state, directory, now }: Pick<AnswerDeps, "state" | "directory" | "now">) {
@@ -80,6 +80,7 @@ const definition: FeedDefinition = {
   topics,
   options,
   isTypedAgain: true,
+  pings: "when the schedule changes, an hour before, and when the network stands still",
   threads: true,
   tagName: /upgrade|network|release/i,
 
@@ -169,11 +170,10 @@ function createFeed(deps: FeedDeps): Feed<UpgradeEvent> {
     async render(event, mark, recipients) {
       if (await isOvertaken(event, recipients)) return undefined;
       const { revision, endedAt } = (await stateOf(event.subject)) ?? { revision: 0, endedAt: null };
-      const isCard = begins(event);
-      const view = isCard
+      const view = begins(event)
         ? await viewOf(event.subject, mark, recipients)
         : newsView(event, await readinessTo(recipients), mark, now());
-      const isOver = isCard && endedAt !== null;
+      const isOver = begins(event) && endedAt !== null;
       return view && { payload: renderer.message(view), title: headlineOf(view), revision, isOver };
     },
     lasting: {
@@ -191,7 +191,8 @@ export const upgradesFeed: FeedModule = {
   definition,
   collections: [upgrades, standstills, upgradeCalendar],
   followsRounds: true,
-  pollMs: ({ watchPollSeconds }) => watchPollSeconds * 1_000,
+  // Most polls only read the state, and the last reminder comes an hour before an upgrade.
+  pollMs: ({ watchPollSeconds }) => Math.min(MINUTE, watchPollSeconds * 1_000),
   create(deps) {
     const { state, subscriptions } = deps;
     const keepCalendar = createCalendar(deps, upgradeEvents(state, deps.renderer));
@@ -199,9 +200,7 @@ export const upgradesFeed: FeedModule = {
       feed: createFeed(deps),
       poll: createUpgradesWatch({ ...deps, explorer: deps.explorer.for("background", { maxAgeMs: MINUTE }) }),
       async keep(subscribers) {
-        const isAhead = [...(await state.open(upgrades).list()).values()].some(
-          ({ endedAt }) => endedAt === undefined,
-        );
+        const isAhead = openIn(await state.open(upgrades).list()).length > 0;
         const subscribed = isAhead ? await subscribers.subscriptions() : [];
         const guilds = [...new Set(subscribed.flatMap(({ guildId }) => guildId ?? []))];
         // A channel that cannot be written to, or is paused, says nothing about the upgrade.

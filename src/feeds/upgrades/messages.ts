@@ -1,6 +1,6 @@
 import { pauseWords, upgradeDay, upgradeTime } from "../../ledger/upgrades.js";
 import { address } from "../../screens/addresses.js";
-import { movingView, standstillView } from "../../screens/standstill.js";
+import { movingView } from "../../screens/standstill.js";
 import type { Link, Tone, View } from "../../screens/view.js";
 import { spanWords } from "../../text/durations.js";
 import { type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
@@ -100,8 +100,10 @@ export function upgradeView(
 const untilWords = (at: number, now: number): string =>
   spanWords(Math.max(5 * MINUTE, Math.round((at - now) / (5 * MINUTE)) * 5 * MINUTE));
 
+/** An event that is no beginning of a message. */
+type NewsEvent = Exclude<UpgradeEvent, { kind: "scheduled" | "still" }>;
 /** An event about the schedule, and not about the rounds. */
-type ScheduleEvent = Extract<UpgradeEvent, { upgradeAt: number }>;
+type ScheduleEvent = Extract<NewsEvent, { upgradeAt: number }>;
 
 /** Time after which "about now" is no longer true, in ms. */
 const PASSED_MS = 20 * MINUTE;
@@ -110,8 +112,6 @@ const PASSED_MS = 20 * MINUTE;
 function scheduleNews(event: ScheduleEvent, now: number): Markdown {
   const { upgradeAt, freezeAt } = event;
   switch (event.kind) {
-    case "scheduled":
-      return md`🛠️ Network upgrade scheduled: ${pauseWords(upgradeAt)}`;
     case "moved":
       return event.movedFrom === upgradeAt
         ? md`🛠️ Network upgrade: the freeze before it has changed, and ${pauseWords(upgradeAt)}`
@@ -130,13 +130,12 @@ function scheduleNews(event: ScheduleEvent, now: number): Markdown {
       const inWords = untilWords(timeOfStep(event.step, event), now);
       return freezeAt === null
         ? md`⏳ Network upgrade: transactions pause in ${inWords}`
-        : md`⏳ Network upgrade: no new parties or packages in ${inWords}`;
+        : md`⏳ Network upgrade: freeze in ${inWords} (no new parties or packages); ${pauseWords(upgradeAt)}`;
     }
   }
 }
 
 const SCHEDULE_TONES = {
-  scheduled: "warning",
   moved: "warning",
   reminder: "warning",
   cancelled: "neutral",
@@ -156,14 +155,8 @@ function scheduleLines(event: ScheduleEvent, readiness: readonly Markdown[]): re
 }
 
 /** Returns a message that is not edited later. */
-export function newsView(
-  event: UpgradeEvent,
-  readiness: readonly Markdown[],
-  mark: string,
-  now: number,
-): View {
-  if (event.kind === "moving" || event.kind === "still")
-    return event.kind === "moving" ? movingView(event, mark) : standstillView(event, mark);
+export function newsView(event: NewsEvent, readiness: readonly Markdown[], mark: string, now: number): View {
+  if (event.kind === "moving") return movingView(event, mark);
   return {
     notification: scheduleNews(event, now),
     tone: SCHEDULE_TONES[event.kind],

@@ -84,7 +84,7 @@ export function readinessLines(
     ),
     followed.length > 0 && followedLine(followed, version),
     isNamed
-      ? md`-# Compared with ${code(version, 40)}, set with \`needs\`.`
+      ? md`-# Compared with ${code(version, 40)}, the version set for this channel.`
       : md`-# Compared with ${code(version, 40)}, the newest version in common use. The vote doesn't say which version is needed. You can set it with \`needs\` in \`/subscribe upgrades\`.`,
   ]);
 }

@@ -20,7 +20,7 @@ import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import { type TrackedVoteRequest, trackedVoteRequests } from "../governance/collections.js";
 import { isInDoubt } from "../governance/tracking.js";
 import { PROGRESS as GOVERNANCE } from "../governance/watch.js";
-import { EXAMINED, standstills, UPGRADES_FEED, type Upgrade, upgrades } from "./collections.js";
+import { EXAMINED, openIn, standstills, UPGRADES_FEED, type Upgrade, upgrades } from "./collections.js";
 import { judgeStandstill, judgeUpgrade, NOTHING_NEW } from "./decide.js";
 import type { UpgradeEvent } from "./events.js";
 
@@ -34,12 +34,7 @@ const REREAD_MS = HOUR;
 /** Time after which a detail is read again if the explorer did not answer, in ms. Until then, others have their turn. */
 const RETRY_MS = 2 * MINUTE;
 
-type Endable = { readonly endedAt?: number };
-
-const openOf = <Document extends Endable>(documents: ReadonlyMap<string, Document>) =>
-  [...documents].find(([, { endedAt }]) => endedAt === undefined);
-
-const oldOf = (documents: ReadonlyMap<string, Endable>, now: number): string[] =>
+const oldOf = (documents: ReadonlyMap<string, { readonly endedAt?: number }>, now: number): string[] =>
   [...documents].flatMap(([subject, { endedAt }]) =>
     endedAt !== undefined && endedAt < now - KEPT_MS ? [subject] : [],
   );
@@ -189,7 +184,7 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
     }
     const tracked = await state.open(trackedVoteRequests).list();
     const candidates = candidatesIn(tracked.values());
-    const openUpgrade = openOf(knownUpgrades);
+    const [openUpgrade] = openIn(knownUpgrades);
     await examine(candidates, openUpgrade?.[1].decidedBy);
     const isBaseline = firstRead === undefined;
     const votesRead = await readTimes.get(GOVERNANCE);
@@ -210,7 +205,7 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
     const schedule = isWaiting(votesRead?.completeAt)
       ? NOTHING_NEW
       : judgeUpgrade(knownUpgrades, { decision, rounds, isBaseline: !isNews, now: now() });
-    const standing = judgeStandstill(openOf(knownStandstills), rounds, isBaseline);
+    const standing = judgeStandstill(openIn(knownStandstills)[0], rounds, isBaseline);
     // The rounds after an upgrade are told once.
     const isTold = schedule.events.some(({ kind }) => kind === "advancing");
     const isSchedule = ({ kind }: UpgradeEvent) => ["scheduled", "moved", "cancelled"].includes(kind);
@@ -218,7 +213,7 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
       ...schedule.events.filter((each) => isNews || !isSchedule(each)),
       ...standing.events.filter(({ kind }) => !(isTold && kind === "moving")),
     ];
-    const [subject, upgrade] = openOf(new Map([...knownUpgrades, ...schedule.changed])) ?? [];
+    const [[subject, upgrade] = []] = openIn(new Map([...knownUpgrades, ...schedule.changed]));
     const doubtful = [...tracked.values()].filter((each) => isInDoubt(each, now()));
     const changes = changesBy(votes, openUpgrade?.[1].changes, doubtful);
     const isChanged = upgrade !== undefined && !isDeepStrictEqual(upgrade.changes ?? {}, changes);

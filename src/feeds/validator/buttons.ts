@@ -1,12 +1,10 @@
 import * as z from "zod";
+import { SNOOZE_SPANS } from "../../delivery/snoozes.js";
 import { defineButton, idParameter } from "../../screens/addresses.js";
 
 /** Start of the silence, epoch ms. */
 const since = z.coerce.number().int().nonnegative();
-/**
- * The message that contains the button: the alert itself ("card"), or a message about it that is not edited
- * ("news").
- */
+/** The message that contains the button: the alert itself ("card"), or a message about it that is not edited ("news"). */
 const on = z.enum(["card", "news"]).default("card");
 
 /** "I'm on it", under an alert about a validator. */
@@ -19,6 +17,6 @@ export const handBackButton = defineButton("unack", { id: idParameter, since, on
 export const snoozeButton = defineButton("snooze", {
   id: idParameter,
   since,
-  for: z.enum(["1h", "8h", "1d", "back", "off"]),
+  for: z.enum([...SNOOZE_SPANS, "back", "off"]),
   on,
 });

@@ -69,10 +69,7 @@ const alertSchema = z.discriminatedUnion("kind", [
     total: z.number(),
     /** Time when the alert was sent. */
     toldAt: timestampSchema,
-    /**
-     * Highest level of a member that was announced, and the end of the snooze after which the alert was
-     * repeated.
-     */
+    /** Highest level of a member that was announced, and the end of the snooze after which the alert was repeated. */
     level: z.number().exactOptional(),
     toldAgain: timestampSchema.exactOptional(),
     /** True if the channel watches one of them with all super validators. */
@@ -100,6 +97,8 @@ const alertSchema = z.discriminatedUnion("kind", [
     rhythm: z.object({ beforeMs: z.number(), nowMs: z.number().exactOptional() }).exactOptional(),
     /** Set if the network stands still. `isUnsure` once the rounds cannot be read any more. */
     standstill: z.object({ round: z.number(), isUnsure: z.boolean().exactOptional() }).exactOptional(),
+    /** True if alerts stayed on hold for another reason when this hold ended. */
+    isStillHeld: z.boolean().exactOptional(),
   }),
 ]);
 

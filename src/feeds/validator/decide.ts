@@ -1,6 +1,7 @@
 import { lateAfter } from "../../ledger/rhythm.js";
 import type { VersionSurvey } from "../../ledger/versions.js";
 import { compareVersions, isVersion } from "../../ledger/versions.js";
+import { CLOCK_ERROR_MS } from "../../util/clock.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import type { ValidatorWatch } from "./collections.js";
 
@@ -53,10 +54,7 @@ export function judge({ seenAt, afterMs, unconfirmed, open, onHold, asOf }: Sile
  */
 export const togetherMs = (intervalMs: number): number => Math.max(15 * MINUTE, intervalMs);
 
-/**
- * Minimum number, and minimum share of the validators that reported before, for several silences to share one
- * alert.
- */
+/** Minimum number, and minimum share of the validators that reported before, for several silences to share one alert. */
 const LEAST_MANY = 5;
 const LEAST_SHARE = 0.1;
 
@@ -67,8 +65,7 @@ export interface GroupSilence {
 }
 
 /**
- * Counts the validators that went silent together with this one. `undefined` if there are too few for a
- * group.
+ * Counts the validators that went silent together with this one. `undefined` if there are too few for a group.
  * @param since its last report, epoch ms
  * @param seen the last reports of all validators in the part of the list that was read
  * @param intervalMs the network's reporting interval
@@ -142,7 +139,13 @@ export function dueWarning(
 ): number | undefined {
   if (upgradeAt === undefined || upgradeAt <= now || !isBehind) return undefined;
   const days = WARNING_DAYS.find((each) => upgradeAt - now <= each * DAY);
-  return days !== undefined && (told?.at !== upgradeAt || told.days > days) ? days : undefined;
+  // A warning whose time is still ahead was sent while the clock was wrong.
+  const isTold =
+    told?.at === upgradeAt &&
+    days !== undefined &&
+    told.days <= days &&
+    told.at - told.days * DAY <= now + CLOCK_ERROR_MS;
+  return isTold ? undefined : days;
 }
 
 /** Remaining traffic at which alerts are sent, in percent. */
@@ -171,9 +174,7 @@ export function trafficLeft({ isSv, consumed, limit, purchased }: Traffic): numb
 
 type TrafficMemory = NonNullable<ValidatorWatch["traffic"]>;
 
-/**
- * Decides if low traffic is reported. Two readings must agree, and traffic must rise before the next report.
- */
+/** Decides if low traffic is reported. Two readings must agree, and traffic must rise before the next report. */
 export function judgeTraffic(
   left: number | undefined,
   memory: TrafficMemory | undefined,

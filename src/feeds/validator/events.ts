@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { Subscription } from "../../delivery/collections.js";
 import type { Loudness } from "../../delivery/feed.js";
 import { timestampSchema } from "../../storage/timestamp.js";
 import type { ValidatorTopic } from "./topics.js";
@@ -100,10 +101,7 @@ export const readEvent = (json: unknown): ValidatorEvent | undefined =>
 /** Used instead of a validator in group alerts. */
 export const MANY = "many";
 
-/**
- * Returns the subject of a silence's messages. The functions below do the same for alerts about a whole
- * channel.
- */
+/** Returns the subject of a silence's messages. The functions below do the same for alerts about a whole channel. */
 export const silenceOf = (validator: string, since: number): string => `${validator}/${since}`;
 export const manySubject = (since: number): string => silenceOf(MANY, since);
 export const holdSubject = (since: number): string => `hold/${since}`;
@@ -159,12 +157,14 @@ export function eventId(event: ValidatorEvent): string {
 }
 
 /** Returns how loud an event's message is. Urgent events ping, unimportant ones send no notification. */
-export function loudnessOf(event: ValidatorEvent): Loudness {
+export function loudnessOf(event: ValidatorEvent, recipients: readonly Subscription[]): Loudness {
   switch (event.kind) {
     case "worse":
     case "again":
     case "gone":
-      return event.isCalm ? "normal" : "ping";
+      if (!event.isCalm) return "ping";
+      // A person who has taken the alert of their own watch knows about it.
+      return recipients.every(({ userId }) => userId !== null) ? "silent" : "normal";
     case "hold":
       return event.isStandstill ? "ping" : "silent";
     case "back":

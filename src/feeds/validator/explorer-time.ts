@@ -2,17 +2,13 @@ import { ExplorerError } from "../../explorer/errors.js";
 import type { Explorer, Reading } from "../../explorer/service.js";
 import type { NetworkRhythm } from "../../ledger/network-rhythm.js";
 import { BEHIND_MS } from "../../ledger/rhythm.js";
-import { ageOf, isTimely } from "../../util/clock.js";
+import { RESTARTED, type Rounds } from "../../ledger/rounds.js";
+import { ageOf, CLOCK_ERROR_MS, isTimely } from "../../util/clock.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 
 /** Maximum age of the newest report for which no other evidence is needed, in ms. */
 const DOUBT_MS = 10 * MINUTE;
-/** A time further in the future than this comes from a wrong clock, in ms. */
-const AHEAD_MS = 5 * MINUTE;
-/**
- * Maximum time between two reads of the round, in ms. After a longer pause, it is unknown when the round
- * advanced.
- */
+/** Maximum time between two reads of the round, in ms. After a longer pause, it is unknown when the round advanced. */
 const PAUSE_MS = 16 * MINUTE;
 /** Time after which an endpoint that the API key may not use is tried again, in ms. */
 const WITHHELD_MS = HOUR;
@@ -31,10 +27,9 @@ export interface ExplorerTime {
 type TimeQuestion = "updates" | "dashboard";
 
 /**
- * Creates a reader of the explorer's own time. Recent reports of validators need no further request. If they
- * are old, it reads the newest update. Only without one does it read the round, which advances about every ten minutes: it has no
- * time, and an explorer that catches up slowly shows an old round as if it were new. If neither is answered, the reports decide
- * alone.
+ * Creates a reader of the explorer's own time. Recent reports of validators need no further request. If they are old, it reads
+ * the newest update. Only without one does it read the round, which advances about every ten minutes: it has no time, and an
+ * explorer that catches up slowly shows an old round as if it were new. If neither is answered, the reports decide alone.
  * @param explorer must not answer from the cache
  */
 export function createExplorerTime(explorer: Explorer, clock: () => number) {
@@ -59,10 +54,16 @@ export function createExplorerTime(explorer: Explorer, clock: () => number) {
     }
   };
 
+  /**
+   * @param rounds as the poll of the rounds knows them. `undefined` if it has not read them for a while
+   * @param wasBehind true if the explorer was behind before this process began to read it
+   */
   const readOnce = async (
     newestReportAt: number,
     round: NetworkRhythm["round"],
     now: number,
+    rounds?: Pick<Rounds, "since" | "isSeenToBegin">,
+    wasBehind = false,
   ): Promise<ExplorerTime> => {
     const currentTime = (at: number) => ({
       asOf: at,
@@ -70,7 +71,9 @@ export function createExplorerTime(explorer: Explorer, clock: () => number) {
       isUnsure: false,
       round,
     });
-    const undecided = { asOf: newestReportAt, isBehind: false, isUnsure: true, round };
+    // An explorer that was behind stays so until something newer is seen.
+    const isBehind = (lastTime?.isBehind ?? wasBehind) && now - newestReportAt > BEHIND_MS;
+    const undecided = { asOf: newestReportAt, isBehind, isUnsure: true, round };
     if (now - newestReportAt <= DOUBT_MS) return currentTime(newestReportAt);
 
     const updates = await askEndpoint("updates", now, () =>
@@ -89,7 +92,8 @@ export function createExplorerTime(explorer: Explorer, clock: () => number) {
     if (latest === null) return undecided;
     if (ageOf(round?.seenAt ?? 0, now) > PAUSE_MS) followedSince = now;
     const seenRound = roundAfter(round, latest, now);
-    const { advancedAt = 0 } = seenRound;
+    // While reports are recent, only the poll of the rounds sees them advance.
+    const advancedAt = Math.max(seenRound.advancedAt ?? 0, rounds?.isSeenToBegin ? rounds.since : 0);
     const asOf = Math.max(newestReportAt, advancedAt);
     // A round that the bot has not seen to advance proves nothing, and an explorer that was up to date minutes ago is not behind.
     provenAt = Math.max(provenAt, advancedAt);
@@ -110,7 +114,7 @@ const newestOf = (updates: readonly { readonly recordTime: number | null }[], no
   Math.max(
     0,
     ...updates.flatMap(({ recordTime }) =>
-      recordTime !== null && recordTime <= now + AHEAD_MS ? [Math.min(recordTime, now)] : [],
+      recordTime !== null && recordTime <= now + CLOCK_ERROR_MS ? [Math.min(recordTime, now)] : [],
     ),
   );
 
@@ -121,6 +125,8 @@ function roundAfter(
   now: number,
 ): NonNullable<NetworkRhythm["round"]> {
   const { number = latest, seenAt = 0 } = known ?? {};
+  // After a restart of the network, its rounds begin again.
+  if (latest < number - RESTARTED) return { number: latest, seenAt: now };
   if (latest <= number) return { ...known, number, seenAt: now };
   // After a longer pause, it is unknown when it advanced.
   return ageOf(seenAt, now) <= PAUSE_MS

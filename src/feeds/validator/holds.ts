@@ -16,7 +16,7 @@ const SAME_HOLD_MS = HOUR;
 const STEP_MS = { early: MINUTE, late: 30 * MINUTE };
 
 /** Ends the holds whose cause is over. */
-function endHolds({ found, rhythm, rounds, now }: Poll, holds: readonly HoldAlert[]): void {
+function endHolds({ found, rhythm, rounds, onHold, now }: Poll, holds: readonly HoldAlert[]): void {
   for (const each of holds) {
     const nowMs = rhythm?.intervalMs;
     const { channelId, since, standstill } = each;
@@ -25,6 +25,7 @@ function endHolds({ found, rhythm, rounds, now }: Poll, holds: readonly HoldAler
     found.alerts.set(alertId(each.channelId, each.subject), {
       ...each,
       ...(standstill && !rounds ? { standstill: { ...standstill, isUnsure: true } } : {}),
+      ...(onHold && { isStillHeld: true }),
       ...(each.rhythm && nowMs !== undefined ? { rhythm: { ...each.rhythm, nowMs } } : {}),
       endedAt: now,
       revision: each.revision + 1,

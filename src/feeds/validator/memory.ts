@@ -14,10 +14,10 @@ import type { Rounds } from "../../ledger/rounds.js";
 import type { VersionSurvey } from "../../ledger/versions.js";
 import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
-import { ageOf } from "../../util/clock.js";
+import { ageOf, CLOCK_ERROR_MS } from "../../util/clock.js";
 import { filterInTurns, inPieces, yieldIfBusy } from "../../util/event-loop.js";
 import { addTo } from "../../util/groups.js";
-import { DAY, MINUTE } from "../../util/units.js";
+import { DAY } from "../../util/units.js";
 import {
   type Alert,
   alerts,
@@ -137,6 +137,8 @@ export interface Poll {
   readonly rounds: Rounds | undefined;
   /** True if alerts are held: the explorer is behind, the network stands still, or its rhythm has changed. */
   readonly onHold: boolean;
+  /** True if the explorer has probably lost validators from its list: the missing ones then count as delisted only after a day. */
+  readonly isListDoubtful: boolean;
   /** True if a validator may be reported as silent. */
   readonly mayCall: boolean;
   readonly found: PollFindings;
@@ -245,9 +247,7 @@ export async function load(state: State, subscribers: Subscribers, { membersOf, 
   };
 }
 
-/**
- * Returns the ids of alerts that ended long ago or have no subscription, and of responses without an alert.
- */
+/** Returns the ids of alerts that ended long ago or have no subscription, and of responses without an alert. */
 export async function finishedAlerts(
   { watchedBy, alerts, responses }: Loaded,
   now: number,
@@ -298,7 +298,7 @@ export function learn(
       continue;
     }
     // A report in the future comes from a wrong clock.
-    const isKnown = previousReports !== undefined && previousReports.seenAt <= now + 5 * MINUTE;
+    const isKnown = previousReports !== undefined && previousReports.seenAt <= now + CLOCK_ERROR_MS;
     const gapMs = isKnown ? seenReport.seenAt - previousReports.seenAt : 0;
     // A longer gap is an outage, and no rhythm.
     const isUsual = gapMs <= MAX_GAP * Math.max(rhythm?.intervalMs ?? 0, USUAL_INTERVAL_MS);

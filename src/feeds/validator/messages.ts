@@ -1,4 +1,4 @@
-import { SNOOZES, type Snooze, snoozes } from "../../delivery/snoozes.js";
+import { SNOOZE_SPANS, SNOOZES, type Snooze } from "../../delivery/snoozes.js";
 import type { Activity, Interval } from "../../ledger/network-rhythm.js";
 import { address, buttonAddress } from "../../screens/addresses.js";
 import { activity as activityWords, rhythmWords, version } from "../../screens/parts.js";
@@ -80,7 +80,7 @@ function snoozeMenu(id: string, since: number, isSnoozedNow: boolean, on: Where 
     placeholder: "Snooze…",
     choices: [
       ...(isSnoozedNow ? [{ label: "End the snooze", emoji: "🔔", to: to("off") }] : []),
-      ...snoozes.map((span) => ({ label: SNOOZES[span].words, emoji: "💤", to: to(span) })),
+      ...SNOOZE_SPANS.map((span) => ({ label: SNOOZES[span].words, emoji: "💤", to: to(span) })),
       { label: "until it's back", emoji: "💤", to: to("back") },
     ],
   };
@@ -182,9 +182,7 @@ function overNews(back: number, gone: number): Markdown {
     : md`🟢 Over: ${back} back, ${gone} no longer listed`;
 }
 
-/**
- * Returns the message about a group of silent validators, with the state of those that the channel watches.
- */
+/** Returns the message about a group of silent validators, with the state of those that the channel watches. */
 export function manyView(alert: ManySilent, known: Known, mark: string): View {
   const { since, silent, total, members, endedAt, toldAt } = alert;
   const { called } = known;
@@ -233,9 +231,12 @@ export function manyView(alert: ManySilent, known: Known, mark: string): View {
   };
 }
 
+/** Said when a hold ends while alerts stay on hold. The message is not edited later. */
+const STAYED_WORDS = md`Another message says why alerts stayed on hold.`;
+
 /** Returns the message about a changed rhythm of the network. Alerts are held until the new one is known. */
 function rhythmView(
-  { newestAt, since, endedAt }: ShownHold,
+  { newestAt, since, endedAt, isStillHeld }: ShownHold,
   { beforeMs, nowMs }: NonNullable<ShownHold["rhythm"]>,
   mark: string,
 ): View {
@@ -258,8 +259,9 @@ function rhythmView(
     };
   const isSame = Math.abs(nowMs - beforeMs) <= beforeMs / 4;
   const pauseWords = isPartial
-    ? md`Most validators had missed reports at ${timestamp(since, "f")}. Alerts are on again.`
-    : md`No validator had reported since ${timestamp(newestAt, "f")}. Alerts are on again.`;
+    ? md`Most validators had missed reports at ${timestamp(since, "f")}.`
+    : md`No validator had reported since ${timestamp(newestAt, "f")}.`;
+  const againWords = isStillHeld ? STAYED_WORDS : md`Alerts are on again.`;
   return {
     notification: isSame
       ? md`▶️ Validators report again, ${beforeWords} as before`
@@ -267,7 +269,7 @@ function rhythmView(
     tone: "good",
     body: [
       isSame
-        ? pauseWords
+        ? md`${pauseWords} ${againWords}`
         : md`Before ${timestamp(since, "f")} they reported ${beforeWords}. Alerts use the new interval.`,
     ],
     links,
@@ -279,27 +281,40 @@ function rhythmView(
  * @param now time of the message or of its edit, epoch ms. The explorer's data may advance and still be behind
  */
 export function holdView(hold: ShownHold, mark: string, now: number): View {
-  const { newestAt, since, endedAt, rhythm, standstill } = hold;
-  if (standstill)
-    return standstillView({ ...standstill, since, ...(endedAt === undefined ? {} : { endedAt }) }, mark);
-  if (rhythm) return rhythmView(hold, rhythm, mark);
-  return endedAt === undefined
-    ? {
-        notification: md`⏸ The explorer's newest data is ${roughly(now - newestAt)} old; silence alerts are on hold`,
-        tone: "warning",
-        body: [
-          md`It's from ${timestampWithAge(newestAt)}: the explorer is behind, or the network stands still. Until newer data arrives, I can't tell if a validator is silent.`,
-        ],
-        links: [listLink(mark)],
-      }
-    : {
-        notification: md`▶️ Silence alerts are on again after ${spanWords(heldMs(hold, endedAt))} on hold`,
-        tone: "good",
-        body: [
-          md`They were on hold from ${timestamp(since, "f")} to ${timestamp(endedAt, "f")}${hold.resumedAt === undefined ? md`` : md`, with a break`}, because the explorer had no recent data.`,
-        ],
-        links: [listLink(mark)],
-      };
+  const { standstill, rhythm } = hold;
+  if (standstill) return standstillView({ ...hold, ...standstill }, mark);
+  return rhythm ? rhythmView(hold, rhythm, mark) : behindView(hold, mark, now);
+}
+
+/** Returns the message about an explorer that is behind. */
+function behindView(hold: ShownHold, mark: string, now: number): View {
+  const { newestAt, since, endedAt, resumedAt, isStillHeld } = hold;
+  const links = [listLink(mark)];
+  if (endedAt === undefined)
+    return {
+      notification: md`⏸ The explorer's newest data is ${roughly(now - newestAt)} old; silence alerts are on hold`,
+      tone: "warning",
+      body: [
+        md`It's from ${timestampWithAge(newestAt)}: the explorer is behind, or the network stands still. Until newer data arrives, I can't tell if a validator is silent.`,
+      ],
+      links,
+    };
+  const heldWords = spanWords(heldMs(hold, endedAt));
+  const breakWords = resumedAt === undefined ? md`` : md`, with a break`;
+  const span = md`from ${timestamp(since, "f")} to ${timestamp(endedAt, "f")}${breakWords}`;
+  if (isStillHeld)
+    return {
+      notification: md`⏸ The explorer had new data again after ${heldWords}; silence alerts stayed on hold`,
+      tone: "warning",
+      body: [md`It had no recent data ${span}.`, STAYED_WORDS],
+      links,
+    };
+  return {
+    notification: md`▶️ Silence alerts are on again after ${heldWords} on hold`,
+    tone: "good",
+    body: [md`They were on hold ${span}, because the explorer had no recent data.`],
+    links,
+  };
 }
 
 /** Names some members, and says how many others there are. */
@@ -365,7 +380,7 @@ export function newsView(
     case "gone":
       return {
         ...news(md`⚪ No longer listed: ${name}`, "neutral", [
-          md`The explorer said so twice, half an hour apart. You'll get no alerts about it until it's listed again.`,
+          md`The explorer hasn't listed it for at least half an hour. You'll get no alerts about it until it's listed again.`,
         ]),
         links: [listLink(mark)],
       };
@@ -397,7 +412,7 @@ export function newsView(
       const amounts =
         left === undefined || bought === undefined ? md`` : md` (${bytes(left)} of ${bytes(bought)})`;
       return news(md`⚠️ Low traffic: ${name} has less than ${percent}% left${amounts}`, "warning", [
-        md`Without traffic it can't submit anything. Its operator can buy more.`,
+        md`Once it's used up, only the small free allowance remains. Its operator can buy more.`,
       ]);
     }
   }

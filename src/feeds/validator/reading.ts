@@ -1,7 +1,7 @@
 import { ExplorerError, ifAnswered } from "../../explorer/errors.js";
 import type { ValidatorDetail, ValidatorSummary } from "../../explorer/schema/validators.js";
 import type { Explorer, Reading } from "../../explorer/service.js";
-import { MINUTE } from "../../util/units.js";
+import { CLOCK_ERROR_MS } from "../../util/clock.js";
 
 /** Maximum number of requests of a poll, and of list pages among them. */
 const MAX_REQUESTS = 12;
@@ -9,8 +9,6 @@ const MAX_PAGES = 10;
 const PAGE = 100;
 /** If at most this many watched validators remain, they are read one by one. */
 const FEW = 2;
-/** A report further in the future than this comes from a wrong clock, in ms. */
-const AHEAD_MS = 5 * MINUTE;
 
 /** A validator's data in one reading. */
 export interface Seen {
@@ -44,8 +42,7 @@ export interface ActivityReading {
 }
 
 /**
- * Reads the list of validators, newest reports first, until every watched one was found. The last few are
- * read by id.
+ * Reads the list of validators, newest reports first, until every watched one was found. The last few are read by id.
  * @param explorer returns fresh readings only
  * @param watched parties, those not read for the longest time first
  * @throws {ExplorerError} if the first page of the list cannot be read
@@ -58,12 +55,14 @@ export async function readActivity(
   const seenValidators = new Map<string, Seen>();
   const absent = new Set<string>();
   const presentParties = new Set<string>();
-  const listedTimes: number[] = [];
+  /** Last reports in the list by party, epoch ms. The explorer may list one twice. */
+  const listedReports = new Map<string, number>();
+  const listedTimes = () => [...listedReports.values()];
   let requests = 0;
   let pages = 0;
   let isWhole = false;
   let isBroken = false;
-  let aheadCount = 0;
+  const aheadParties = new Set<string | null>();
 
   const noteRow = (
     party: string | null,
@@ -71,7 +70,7 @@ export async function readActivity(
   ) => {
     const { lastActiveAt: seenAt, active, version } = row;
     if (party === null) return;
-    if (seenAt === null || seenAt > now() + AHEAD_MS) {
+    if (seenAt === null || seenAt > now() + CLOCK_ERROR_MS) {
       presentParties.add(party);
       return;
     }
@@ -84,10 +83,11 @@ export async function readActivity(
     pages += 1;
     isWhole = data.last === true || data.sent < PAGE;
     for (const row of data.content) {
-      noteRow(row.validator, row);
-      if (row.lastActiveAt === null) continue;
-      if (row.lastActiveAt <= now() + AHEAD_MS) listedTimes.push(row.lastActiveAt);
-      else aheadCount += 1;
+      const { validator: party, lastActiveAt: at } = row;
+      noteRow(party, row);
+      if (at === null) continue;
+      if (at > now() + CLOCK_ERROR_MS) aheadParties.add(party);
+      else if (party !== null) listedReports.set(party, Math.max(listedReports.get(party) ?? 0, at));
     }
   };
   const mayReadPage = () => !isWhole && !isBroken && pages < MAX_PAGES && requests < MAX_REQUESTS;
@@ -102,10 +102,10 @@ export async function readActivity(
 
   await readPage();
   while (missingParties().length > FEW && mayReadPage()) await readFurther();
-  const newestAt = listedTimes.length > 0 ? Math.max(...listedTimes) : null;
-  const oldestAt = listedTimes.length > 0 ? Math.min(...listedTimes) : null;
-  const isAhead = aheadCount > listedTimes.length;
-  const readList = { listed: [...listedTimes], isWhole, newestAt, oldestAt, isAhead };
+  const listed = listedTimes();
+  const newestAt = listed.length > 0 ? Math.max(...listed) : null;
+  const oldestAt = listed.length > 0 ? Math.min(...listed) : null;
+  const readList = { listed, isWhole, newestAt, oldestAt, isAhead: aheadParties.size > listed.length };
 
   const detail = async (party: string): Promise<ValidatorDetail | "missing" | undefined> => {
     if (requests >= MAX_REQUESTS) return undefined;
@@ -117,7 +117,8 @@ export async function readActivity(
       return error.problem === "missing" ? "missing" : undefined;
     }
   };
-  for (const party of missingParties()) {
+  // The details may have the time that a row lacks.
+  for (const party of watched.filter((each) => !seenValidators.has(each))) {
     const foundDetail = await detail(party);
     if (foundDetail !== undefined && foundDetail !== "missing") noteRow(party, foundDetail);
     else if (foundDetail === "missing" && requests < MAX_REQUESTS) {
@@ -133,8 +134,8 @@ export async function readActivity(
     present: presentParties,
     ...readList,
     async times(until) {
-      while (Math.min(...listedTimes) > until && mayReadPage()) await readFurther();
-      return listedTimes;
+      while (Math.min(...listedTimes()) > until && mayReadPage()) await readFurther();
+      return listedTimes();
     },
     mayAsk: () => requests < MAX_REQUESTS,
     async detail(party) {

@@ -97,8 +97,7 @@ const intervalOfFew = (reported: ReportGaps): number | undefined =>
 
 /**
  * Returns the network's rhythm after a reading, or the same object if nothing worth storing has changed.
- * @param stopped set if no validator has reported for longer than an interval. Unsure if the explorer may be
- * the cause
+ * @param stopped set if no validator has reported for longer than an interval. Unsure if the explorer may be the cause
  */
 export function learnRhythm(
   known: NetworkRhythm | undefined,

@@ -141,43 +141,23 @@ function endedSnooze(
     : undefined;
 }
 
-/** Applies a verdict to an alert in a group. The group's message reports it once. */
-function followWithin(
-  poll: Poll,
-  alert: SilentAlert,
-  many: GroupAlert,
-  verdict: ReturnType<typeof judge>,
-): void {
+/** Reports that an alert has become worse or that its snooze has ended. @param level its new level, if it has become worse */
+function tellAgain(poll: Poll, alert: SilentAlert | GroupAlert, level: number | undefined): void {
   const { loaded, found, onHold, now } = poll;
-  const { channelId, subject } = alert;
-  const isWorse = verdict.kind === "worse";
-  if (isWorse)
-    found.alerts.set(alertId(channelId, subject), {
-      ...alert,
-      level: verdict.level,
-      revision: alert.revision + 1,
-    });
-  const id = alertId(channelId, many.subject);
+  const id = alertId(alert.channelId, alert.subject);
   const response = loaded.responses.get(id);
-  // Its members follow in `announceMany`, once the reports of all are known.
-  const toldFields = {
-    channelId,
-    validator: MANY,
-    since: many.toldAt,
-    isCalm: response?.acknowledged !== undefined,
-  };
-  const snoozeEndedAt = endedSnooze(response, many.toldAgain, now);
-  if (isWorse && verdict.level > (many.level ?? 1)) {
-    const toldAgainFields = snoozeEndedAt === undefined ? {} : { toldAgain: snoozeEndedAt };
-    found.alerts.set(id, {
-      ...many,
-      ...toldAgainFields,
-      level: verdict.level,
-      revision: many.revision + 1,
-    });
-    if (!isSnoozed(response, now)) found.events.push({ kind: "worse", ...toldFields, level: verdict.level });
+  // The members of a group follow in `announceMany`, once the reports of all are known.
+  const [validator, since] = alert.kind === "many" ? [MANY, alert.toldAt] : [alert.validator, alert.since];
+  const isCalm = response?.acknowledged !== undefined;
+  const toldFields = { channelId: alert.channelId, validator, since, isCalm };
+  const snoozeEndedAt = endedSnooze(response, alert.toldAgain, now);
+  const toldAgain = snoozeEndedAt === undefined ? {} : { toldAgain: snoozeEndedAt };
+  const nextAlert = { ...alert, ...toldAgain, revision: alert.revision + 1 };
+  if (level !== undefined) {
+    found.alerts.set(id, { ...nextAlert, level });
+    if (!isSnoozed(response, now)) found.events.push({ kind: "worse", ...toldFields, level });
   } else if (snoozeEndedAt !== undefined && !onHold) {
-    found.alerts.set(id, { ...many, toldAgain: snoozeEndedAt, revision: many.revision + 1 });
+    found.alerts.set(id, nextAlert);
     found.events.push({ kind: "again", ...toldFields, until: snoozeEndedAt });
   }
 }
@@ -193,39 +173,25 @@ export function follow(
   verdict: ReturnType<typeof judge>,
   { seenAt, isFirst }: { readonly seenAt: number; readonly isFirst: boolean },
 ): void {
-  const { loaded, found, onHold, now } = poll;
-  const { channelId, validator, since, subject } = alert;
+  const { found } = poll;
+  const { channelId, validator, since, subject, within } = alert;
   const id = alertId(channelId, subject);
-  const placeFields = { channelId, validator, since };
   const nextAlert = { ...alert, revision: alert.revision + 1 };
   if (verdict.kind === "back") {
     const earlier = isFirst ? {} : { isBackEarlier: true };
     found.alerts.set(id, { ...nextAlert, endedAt: seenAt, ...earlier });
     overWithin(poll, alert, seenAt);
-    if (alert.within === undefined)
-      found.events.push({ kind: "back", ...placeFields, at: seenAt, ...earlier });
+    if (within === undefined)
+      found.events.push({ kind: "back", channelId, validator, since, at: seenAt, ...earlier });
     return;
   }
-  const many = alert.within === undefined ? undefined : alertIn(poll, alertId(channelId, alert.within));
+  const level = verdict.kind === "worse" ? verdict.level : undefined;
+  const many = within === undefined ? undefined : alertIn(poll, alertId(channelId, within));
   if (many?.kind === "many") {
-    followWithin(poll, alert, many, verdict);
-    return;
-  }
-  const response = loaded.responses.get(id);
-  const isCalm = response?.acknowledged !== undefined;
-  const snoozeEndedAt = endedSnooze(response, alert.toldAgain, now);
-  if (verdict.kind === "worse") {
-    found.alerts.set(id, {
-      ...nextAlert,
-      level: verdict.level,
-      ...(snoozeEndedAt === undefined ? {} : { toldAgain: snoozeEndedAt }),
-    });
-    if (!isSnoozed(response, now))
-      found.events.push({ kind: "worse", ...placeFields, level: verdict.level, isCalm });
-  } else if (snoozeEndedAt !== undefined && !onHold) {
-    found.alerts.set(id, { ...nextAlert, toldAgain: snoozeEndedAt });
-    found.events.push({ kind: "again", ...placeFields, until: snoozeEndedAt, isCalm });
-  }
+    // The group's message reports it once.
+    if (level !== undefined) found.alerts.set(id, { ...nextAlert, level });
+    tellAgain(poll, many, level !== undefined && level > (many.level ?? 1) ? level : undefined);
+  } else tellAgain(poll, alert, level);
 }
 
 /** Removes members that the channel no longer watches, so that they do not keep the group open. */

@@ -37,10 +37,7 @@ const after: FeedOption<After> = {
 /** Options of a subscription to a validator. */
 export const options = { after } as const;
 
-/**
- * Returns the subscription's own time without a report before a validator is silent, in ms. `undefined` for
- * "automatic".
- */
+/** Returns the subscription's own time without a report before a validator is silent, in ms. `undefined` for "automatic". */
 export const chosenAfter = perObject((subscription: Subscription): number | undefined => {
   const chosenText = optionOf(subscription, "after", after);
   return chosenText === AUTOMATIC ? undefined : chosenText;

@@ -35,10 +35,7 @@ export async function alertView(
   return viewOf(alert, await knownOf(deps, channelId, subject, party, isOpen), mark);
 }
 
-/**
- * Returns a validator's contact links. `undefined` if it has none, or if the explorer does not answer in
- * time.
- */
+/** Returns a validator's contact links. `undefined` if it has none, or if the explorer does not answer in time. */
 async function contactOf(explorer: Explorer, validator: string): Promise<Markdown | undefined> {
   const reading = ifAnswered(explorer.validator({ validatorId: validator }));
   const detail = (await withTimeout(reading, CONTACT_MS, () => undefined))?.data;

@@ -22,7 +22,7 @@ import { compareVersions, isVersion, newestCredible, type VersionSurvey } from "
 import type { State } from "../../storage/state.js";
 import { ageOf } from "../../util/clock.js";
 import { filterInTurns, inPieces, yieldIfBusy } from "../../util/event-loop.js";
-import { MINUTE } from "../../util/units.js";
+import { DAY, MINUTE } from "../../util/units.js";
 import { type Alert, alertId, type ValidatorWatch } from "./collections.js";
 import { behindWhat, dueWarning, isListedAgain, judge, judgeVersion } from "./decide.js";
 import { createExplorerTime } from "./explorer-time.js";
@@ -58,6 +58,10 @@ const MIN_REPORTING = 5;
 
 /** Minimum time between two answers that there is no such validator before it counts as delisted, in ms. */
 const GONE_MS = 30 * MINUTE;
+/** Number of watched validators that, if missing together, the explorer has probably lost for a while. */
+const MANY_MISSING = 5;
+/** Time until they count as delisted nevertheless, in ms. */
+const MANY_GONE_MS = DAY;
 
 interface ValidatorWatchDeps extends GroupSource {
   /** Returns fresh readings only. */
@@ -77,6 +81,14 @@ interface ValidatorWatchDeps extends GroupSource {
 /** Number of documents per commit. */
 const DOCUMENTS_PER_STEP = 100;
 
+/** True if `MANY_MISSING` or more of the watched validators are missing. */
+function isListDoubtful(live: readonly WatchedValidator[], { absent }: ActivityReading): boolean {
+  const missing = live.filter(
+    ({ validator, watch }) => watch.missingSince !== undefined || absent.has(validator),
+  );
+  return new Set(missing.map(({ validator }) => validator)).size >= MANY_MISSING;
+}
+
 /** Handles a validator that the explorer does not know. It is delisted if it is missing twice. */
 function judgeAbsence(poll: Poll, each: WatchedValidator): ValidatorWatch {
   const { found, now } = poll;
@@ -88,7 +100,8 @@ function judgeAbsence(poll: Poll, each: WatchedValidator): ValidatorWatch {
   const missingSince = missedAt ?? now;
   // The explorer's answers about one validator may be wrong. The list counts.
   if ((poll.lastListed(validator) ?? 0) > missingSince) return { ...watch, missingSince: now };
-  if (ageOf(missingSince, now) < GONE_MS || missingSince > now)
+  const goneAfterMs = poll.isListDoubtful ? MANY_GONE_MS : GONE_MS;
+  if (ageOf(missingSince, now) < goneAfterMs || missingSince > now)
     return { ...watch, missingSince: Math.min(missingSince, now) };
   const alert = openAlert(poll, each);
   const isCalm = alert && isHandled(poll, alert);
@@ -142,7 +155,7 @@ async function settle(
   each: WatchedValidator,
   activity: Activity | undefined,
 ): Promise<ValidatorWatch> {
-  const { reading, survey, mayCall, found, rhythm, listedUntil, now } = poll;
+  const { reading, survey, mayCall, found, rhythm, rounds, listedUntil, now } = poll;
   const { validator, subscription, watch } = each;
   const { channelId } = subscription;
   if (reading.absent.has(validator)) return judgeAbsence(poll, each);
@@ -161,7 +174,8 @@ async function settle(
     afterMs: openOne?.after ?? afterMs,
     unconfirmed,
     open: openOne && { since: openOne.since, level: openOne.level },
-    onHold: !mayCall,
+    // A validator's own interval may be longer than the network's.
+    onHold: !mayCall || isStillOrSettling(rounds, ownMs, now),
     asOf: listedUntil,
   });
   // After a hold, reports arrive late.
@@ -221,25 +235,21 @@ function endOfList({ listed, newestAt }: ActivityReading, intervalMs: number, as
 const reportedLately = ({ listed, newestAt }: ActivityReading, intervalMs: number): boolean =>
   listed.filter((at) => (newestAt ?? 0) - at <= 2 * intervalMs).length >= MIN_REPORTING;
 
+/** Time by which a list may be older than the one before without being an old copy, in ms: validators come and go. */
+const OLD_COPY_MS = 5 * MINUTE;
+
 /**
  * Creates the poll that reads all watched validators' reports and publishes alerts. Missing data is not news:
  * if data cannot be read, or if the explorer is behind, nothing changes.
  */
-export function createValidatorWatch({
-  explorer,
-  state,
-  membersOf,
-  isListed,
-  lastReport,
-  lastListed,
-  survey,
-  nextUpgrade,
-  now,
-}: ValidatorWatchDeps) {
+export function createValidatorWatch(deps: ValidatorWatchDeps) {
+  const { explorer, state, membersOf, isListed, lastReport, lastListed, survey, nextUpgrade, now } = deps;
   /** Revisions of people's responses that alerts already show. */
   const shownRevisions = new Map<string, number>();
   const reports = createReportLog();
   const readExplorerTime = createExplorerTime(explorer, now);
+  /** The newest report in the last list, epoch ms, and true if a list with older ones has been ignored since. */
+  let newest = { reportAt: 0, isDoubted: false };
 
   return async function* (subscribers: Subscribers): PollSteps {
     const loaded = await load(state, subscribers, { membersOf, isListed });
@@ -251,7 +261,14 @@ export function createValidatorWatch({
     for await (const ended of inPieces(endedAlerts, DOCUMENTS_PER_STEP))
       yield { ended, changed: ended.flatMap((id) => loaded.alerts.get(id)?.subject ?? []) };
     for await (const writes of inPieces(oldWrites, DOCUMENTS_PER_STEP)) yield { writes };
-    if (live.length + unlisted.length === 0) return "done";
+    if (live.length + unlisted.length === 0) {
+      // Without subscriptions, no poll learns the new rhythm, and the digest would wait for it.
+      if (loaded.watched.size === 0 && loaded.rhythm?.changing) {
+        const { changing, ...known } = loaded.rhythm;
+        yield { writes: [state.open(rhythms).put(NETWORK_RHYTHM, known)] };
+      }
+      return "done";
+    }
     // Start with those that have not been read for the longest time, in case some cannot be read in this
     // poll.
     const readAt = (validator: string) => loaded.activity.get(validator)?.readAt ?? 0;
@@ -265,14 +282,26 @@ export function createValidatorWatch({
     const { newestAt } = reading;
     // A list without usable report times is not a reading.
     if (newestAt === null || reading.isAhead) return "failed";
+    // An explorer that has just shown newer reports may answer from an old copy once.
+    const isOlder = newestAt < newest.reportAt - OLD_COPY_MS;
+    if (isOlder && !newest.isDoubted) {
+      newest = { ...newest, isDoubted: true };
+      return "failed";
+    }
+    newest = { reportAt: newestAt, isDoubted: false };
     const intervalBefore = loaded.rhythm?.intervalMs ?? USUAL_INTERVAL_MS;
+    const rounds = await readRounds(state, readSince);
+    const openHolds = [...loaded.alerts.values()].flatMap((each) =>
+      each.kind === "hold" && each.endedAt === undefined ? [each] : [],
+    );
+    const wasBehind =
+      loaded.rhythm?.changing === undefined && openHolds.some((each) => !each.rhythm && !each.standstill);
     const { asOf, isBehind, isUnsure, round } = await readExplorerTime(
       newestAt,
       loaded.rhythm?.round,
       readSince,
-    );
-    const openHolds = [...loaded.alerts.values()].flatMap((each) =>
-      each.kind === "hold" && each.endedAt === undefined ? [each] : [],
+      rounds,
+      wasBehind,
     );
     // The arrival of late reports does not show when they were made.
     const isCatchingUp = loaded.rhythm?.changing === undefined && openHolds.some((each) => !each.rhythm);
@@ -284,7 +313,6 @@ export function createValidatorWatch({
       (unreportedMs > stoppedAfter(intervalBefore) &&
         (isUnsure || reportedLately(reading, intervalBefore))) ||
       (loaded.rhythm?.changing === undefined && reports.isSlowingDown(intervalBefore, asOf));
-    const rounds = await readRounds(state, readSince);
     const isStill = rounds?.isStandingStill === true;
     // Reports that were impossible while the network stood still are not missing.
     const isSettling = isStillOrSettling(rounds, intervalBefore, readSince);
@@ -312,6 +340,7 @@ export function createValidatorWatch({
       isBehind,
       rounds,
       onHold,
+      isListDoubtful: isListDoubtful(live, reading),
       // In the first reading after a hold, the explorer may still be catching up.
       mayCall: !onHold && !isSettling && openHolds.length === 0,
       found,
@@ -340,9 +369,7 @@ export function createValidatorWatch({
     return parties.every((party) => reading.seen.has(party)) ? "done" : "partial";
   };
 
-  /**
-   * Returns the alerts that people have responded to since the last poll, perhaps through another process.
-   */
+  /** Returns the alerts that people have responded to since the last poll, perhaps through another process. */
   function answered({ responses, alerts }: Loaded): string[] {
     const news = [...responses].filter(([id, { revision }]) => shownRevisions.get(id) !== revision);
     for (const [id, { revision }] of news) shownRevisions.set(id, revision);

@@ -79,3 +79,25 @@ it("nobody counts as silent while the network stands still, or just after it", a
   report(1);
   expect(await record()).toContain("silent");
 });
+
+it("a row that can never be read does not hide that another validator goes silent", async () => {
+  const service = newExplorer(sandbox, now);
+  const state = newState();
+  const fresh = service.for("background", { maxAgeMs: 0 });
+  const recorder = createRecorder(service.for("background", { maxAgeMs: RECORD_MS }), fresh, state, now);
+  sandbox.mood = (answer, path) => {
+    if (!path.endsWith("/validators")) return answer;
+    const page = answer as { readonly content: readonly object[] };
+    return { ...page, content: [...page.content, null] };
+  };
+  const record = async (late: number) => {
+    for (const [place, each] of sandbox.ledger.validators.entries())
+      each.lastActiveAt = place < late ? time - 5 * HOUR : time - MINUTE;
+    await state.commit([...(await recorder.record())]);
+    time += 2 * RECORD_MS;
+    return [...(await state.open(happenings).list()).values()].map(({ kind }) => kind);
+  };
+  expect(await record(0)).toEqual([]);
+  expect(await record(1)).toEqual(["silent"]);
+  sandbox.mood = undefined;
+});

@@ -139,4 +139,18 @@ describe("a digest", () => {
     );
     expect(textOf(message)).not.toContain("No news between");
   });
+
+  it("does not cover the same time again after a clock that was ahead is corrected", async () => {
+    untilNine();
+    alive();
+    await until(8);
+    harness.pass(11 * MINUTE);
+    await polls();
+    harness.pass(-30 * MINUTE);
+    const correctedAt = harness.now();
+    await polls();
+    harness.pass(45 * MINUTE);
+    const [, from = 0] = /From <t:(\d+)/.exec(textOf(await until(9))) ?? [];
+    expect(Number(from)).toBeGreaterThanOrEqual(Math.floor(correctedAt / 1_000));
+  });
 });

@@ -1,5 +1,6 @@
 import { REST } from "discord.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newDataDir } from "../../../sandbox/bot-process.js";
 import { DiscordError } from "../../../sandbox/discord/errors.js";
 import { PERMISSION } from "../../../sandbox/discord/permissions.js";
 import { createScheduledEvent, deleteScheduledEvent } from "../../../sandbox/discord/scheduled-events.js";
@@ -13,12 +14,14 @@ import { createRenderer } from "../../../src/discord/message.js";
 import { createPacer } from "../../../src/discord/pacer.js";
 import { createExplorerService } from "../../../src/explorer/service.js";
 import { voteCalendar } from "../../../src/feeds/governance/calendar.js";
-import { calendarEvents } from "../../../src/feeds/governance/collections.js";
+import { calendarEvents, trackedVoteRequests } from "../../../src/feeds/governance/collections.js";
 import { createTrackedVoteRequests } from "../../../src/feeds/governance/requests.js";
 import { createCache } from "../../../src/storage/cache.js";
+import { openFileStore } from "../../../src/storage/file-store.js";
 import { LeaseLost } from "../../../src/storage/lease.js";
+import { createState } from "../../../src/storage/state.js";
 import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
-import { type Harness, newLinks, newState, quiet, startHarness, textOf } from "../../harness.js";
+import { type Harness, newLinks, quiet, startHarness, textOf } from "../../harness.js";
 import { tracked } from "../../spec/vote-requests.js";
 
 const STATUS = { scheduled: 1, completed: 3, canceled: 4 };
@@ -219,7 +222,10 @@ describe("a calendar's own requests", () => {
     const discord = await startSandboxDiscord();
     const everyone = discord.guild.roles[0];
     if (everyone) everyone.permissions = String(BigInt(everyone.permissions) | PERMISSION.createEvents);
-    const state = newState();
+    const store = openFileStore(newDataDir());
+    const state = createState(store, { log: quiet });
+    let passedMs = 0;
+    const now = () => Date.now() + passedMs;
     const requests = createTrackedVoteRequests(state);
     await state.commit([requests.put("a", tracked({ phase: "open" }, { voteBefore: Date.now() + DAY }))]);
     const directory = createDirectory();
@@ -235,18 +241,21 @@ describe("a calendar's own requests", () => {
         state,
         lease: { validUntil },
         log: quiet,
-        now: Date.now,
+        now,
       },
       voteCalendar({
         requests,
         superValidators: async () => 13,
         names: createNames({ directory, explorer: explorer.for("background"), state, log: quiet }),
         renderer: createRenderer(newLinks()),
-        now: Date.now,
+        now,
       }),
     );
     const made = (guildId: string) => discord.world.scheduledEvents.get(guildId) ?? [];
-    return { discord, keep, made, state, reread: requests.reread };
+    const pass = (ms: number) => {
+      passedMs += ms;
+    };
+    return { discord, keep, made, store, state, reread: requests.reread, pass };
   };
 
   it("end the events with the latest deadlines if there are more than fifty", async () => {
@@ -314,6 +323,40 @@ describe("a calendar's own requests", () => {
     await keep(subscribers);
     await keep(subscribers);
     expect(discord.world.refusals).toHaveLength(1);
+    await discord.close();
+  });
+
+  it("end an event of a closed vote later if the bot lacks the permission at first", async () => {
+    const { discord, keep, made, state, reread, pass } = await startCalendar();
+    const subscribers = new Set([discord.guild.id]);
+    await keep(subscribers);
+    const [everyone] = discord.guild.roles;
+    const allowed = everyone?.permissions ?? "0";
+    if (everyone) everyone.permissions = String(BigInt(allowed) & ~PERMISSION.createEvents);
+    await state.commit([createTrackedVoteRequests(state).put("a", tracked({ phase: "closed" }))]);
+    reread();
+    await keep(subscribers);
+    await keep(subscribers);
+    expect(discord.world.refusals).toHaveLength(1);
+    if (everyone) everyone.permissions = allowed;
+    pass(11 * MINUTE);
+    await keep(subscribers);
+    expect(made(discord.guild.id).map(({ status }) => status)).toEqual([STATUS.canceled]);
+    expect(await state.open(calendarEvents).list()).toEqual(new Map());
+    await discord.close();
+  });
+
+  it("leave the event of a vote request alone whose document cannot be read", async () => {
+    const { discord, keep, made, store, reread } = await startCalendar();
+    const subscribers = new Set([discord.guild.id]);
+    await keep(subscribers);
+    await store.commit([{ op: "put", collection: trackedVoteRequests.name, id: "a", text: "{}" }]);
+    reread();
+    await keep(subscribers);
+    expect(made(discord.guild.id).map(({ status }) => status)).toEqual([STATUS.scheduled]);
+    // Nobody wants it any more.
+    await keep(new Set());
+    expect(made(discord.guild.id).map(({ status }) => status)).toEqual([STATUS.canceled]);
     await discord.close();
   });
 

@@ -206,6 +206,42 @@ describe("a vote request, of which nine of thirteen votes are needed", () => {
     expect(await watch.tracked(request)).toMatchObject({ openUntil: START });
   });
 
+  /** The explorer knows nothing about a request. */
+  const lost =
+    ({ firstContractId, contractId }: VoteRequest): Mood =>
+    (answer, path, query, parameters) => {
+      const { id } = parameters;
+      if (path.includes("details") && (id === firstContractId || id === contractId)) throw new Refused(404);
+      return only((row) => (row.contractId === contractId ? undefined : row))(
+        answer,
+        path,
+        query,
+        parameters,
+      );
+    };
+
+  it("is reminded of once it is listed again, if it was lost for a moment when the reminder came due", async () => {
+    const request = open();
+    await watch.pollAt(MINUTE);
+    watch.sandbox.mood = lost(request);
+    for (const before of [3, 2, 1]) await watch.pollAt(DAY + MINUTE - before * MINUTE);
+    expect(await watch.pollAt(DAY + 2 * MINUTE)).toEqual([]);
+    watch.sandbox.mood = undefined;
+    expect(await watch.pollAt(DAY + 10 * MINUTE)).toEqual(["reminder"]);
+  });
+
+  it("is overdue once it is listed again, if it was lost for a moment", async () => {
+    const request = open();
+    castUntil(watch, request, 10);
+    await watch.pollAt(MINUTE);
+    for (const hours of [24, 48, 66, 72, 95.9]) await watch.pollAt(hours * HOUR + 2 * MINUTE);
+    watch.sandbox.mood = lost(request);
+    for (const minutes of [50, 55, 61, 62])
+      expect(await watch.pollAt(96 * HOUR + minutes * MINUTE)).toEqual([]);
+    watch.sandbox.mood = undefined;
+    expect(await watch.pollAt(98 * HOUR)).toEqual(["overdue"]);
+  });
+
   it("is not known to have ended if it has no status when it is first seen after its dates", async () => {
     open();
     watch.sandbox.mood = only((row) => ({ ...row, ...(row.title === "A title" ? { status: null } : {}) }));
@@ -255,5 +291,26 @@ it("the first read does not call a vote request new because of a new vote", asyn
   // The list has the time of the newest version.
   watch.sandbox.mood = only((row) => ({ ...row, createdAt: START - MINUTE }));
   expect(await watch.pollAt(0)).toEqual([]);
+  await watch.close();
+});
+
+it("requests open, and their dates move, although another row of the list can never be read", async () => {
+  const watch = await startWatch();
+  const { sandbox, ledger } = watch;
+  sandbox.mood = (answer, path) => {
+    if (path !== "/v1/governance/vote-requests") return answer;
+    const page = answer as { content: unknown[] };
+    return { ...page, content: [...page.content, null] };
+  };
+  // The second reading shows that the row stays unreadable.
+  for (const minutes of [0, 1]) await watch.pollAt(minutes * MINUTE);
+  const request = ledger.openVoteRequest({ title: "A title", lastsMs: 3 * DAY, effectiveInMs: 4 * DAY });
+  Object.assign(request, { isStuck: true });
+  expect(await watch.pollAt(2 * MINUTE)).toEqual(["opened"]);
+  request.voteBefore += DAY;
+  expect(await watch.pollAt(3 * MINUTE)).toEqual([]);
+  expect(await watch.pollAt(4 * MINUTE)).toEqual(["changed"]);
+  expect(await watch.pollAt(DAY + 5 * MINUTE)).toEqual([]);
+  expect(await watch.pollAt(2 * DAY + 5 * MINUTE)).toEqual(["reminder"]);
   await watch.close();
 });

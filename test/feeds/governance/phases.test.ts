@@ -116,6 +116,23 @@ describe("the phase of a vote request", () => {
     await until(/Expired: Forgotten/);
   });
 
+  it("is announced as overdue although a super validator has voted again, which makes its vote look new", async () => {
+    const request = ledger().openVoteRequest({ title: "Recast", lastsMs: 3 * DAY, effectiveInMs: null });
+    request.isStuck = true;
+    await until(/New vote request: .*Recast/);
+    const voters = ledger().superValidators.slice(0, 9);
+    for (const voter of voters) ledger().castVote(request, true, voter);
+    await until(/Enough yes votes: Recast/);
+    harness.pass(50 * MINUTE);
+    await polls();
+    ledger().castVote(request, true, voters[2]);
+    await polls();
+    harness.pass(20 * MINUTE);
+    await until(/Overdue: Recast/);
+    ledger().closeVoteRequest(request, "Expired");
+    await until(/Expired: Recast/);
+  });
+
   it("is announced as overdue once if an accepted vote is not carried out within an hour", async () => {
     const request = ledger().openVoteRequest({
       title: "Stuck",

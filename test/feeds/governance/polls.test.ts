@@ -180,3 +180,23 @@ it("corrects an outcome that the explorer states differently later", async () =>
   harness.pass(61 * 60_000);
   await news(/^✏️ Corrected outcome: ❌ Rejected: Misread/);
 });
+
+it("logs what the explorer answers instead of the vote requests, if they stay unread", async () => {
+  harness = await startHarness({
+    explorer: { size: SMALL },
+    env: ({ channels }) => ({ GOVERNANCE_CHANNEL_ID: channels.governance.id, GOVERNANCE_POLL_SECONDS: "1" }),
+  });
+  harness.explorer.injectFault({ kind: "html" }, { path: /\/vote-requests$/ });
+  await harness.restart();
+  const polls = () =>
+    harness
+      .bot()
+      .output()
+      .split("\n")
+      .filter((line) => line.includes('"job":"poll of governance"'));
+  await expect.poll(polls).toHaveLength(1);
+  expect(polls()[0]).toContain("the answer is not JSON");
+  harness.explorer.clearFaults();
+  await expect.poll(polls, { timeout: 10_000 }).toHaveLength(2);
+  expect(polls()[1]).toContain("The explorer answers the background job again");
+});

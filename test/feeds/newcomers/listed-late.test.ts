@@ -111,3 +111,13 @@ it("does not announce a validator whose document could not be read", async () =>
   expect(await poll()).toEqual([]);
   expect(await state.open(knownValidators).get(id)).toBeDefined();
 });
+
+it("finds a new validator in the whole list if the key may not read the newest ones", async () => {
+  sandbox.injectFault({ kind: "status", status: 403 }, { path: /validators\/new$/ });
+  sandbox.ledger.joinValidator("Without the list");
+  expect(await poll()).toEqual([]);
+  await fillDirectory();
+  expect(await poll()).toEqual(["Without the list"]);
+  sandbox.clearFaults();
+  expect(await poll()).toEqual([]);
+});

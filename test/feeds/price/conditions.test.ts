@@ -186,6 +186,21 @@ describe("a condition", () => {
     expect(judge(whole, { isArmed: true }, "0.17", samples, "0.159", NOW).from).toBe("0.159");
   });
 
+  it("is armed if it has stopped holding just before it is set up", () => {
+    const whole: Condition = { when: "above", value: 0.16, over: "24h", repeat: "every" };
+    expect(judge(whole, undefined, "0.1595", [], "0.161", NOW).memory.isArmed).toBe(true);
+    expect(judge(whole, undefined, "0.165", [], "0.161", NOW).memory.isArmed).toBe(false);
+  });
+
+  it.each([0.03, 0.24, 0.43])("is armed again by exactly the price that people are told, for %d", (value) => {
+    for (const when of ["above", "below"] as const) {
+      const whole: Condition = { when, value, over: "24h", repeat: "every" };
+      const [, back = ""] = /back at ([\d.]+) USD/.exec(backWords(whole)) ?? [];
+      const told = { at: NOW - DAY, price: "1" };
+      expect(judge(whole, { isArmed: false, told }, back, [], String(value), NOW).memory.isArmed).toBe(true);
+    }
+  });
+
   it("is armed by a price that came back while its alerts were snoozed, and fires once they are not", () => {
     const whole: Condition = { when: "above", value: 0.16, over: "24h", repeat: "every" };
     const told = { at: NOW, price: "0.17" };

@@ -165,11 +165,11 @@ describe("upgrades of the network", () => {
     until(2 * DAY - MINUTE);
     await harness.discord.world.until(() => warnings() === 1, "the first private warning");
     until(2 * HOUR + DAY - MINUTE);
-    await untilTold(/no new parties or packages in 1 day/);
+    await untilTold(/freeze in 1 day \(no new parties or packages\); transactions pause on/);
     await harness.bot().stop("SIGKILL");
     until(3 * HOUR - MINUTE);
     await harness.start();
-    await untilTold(/no new parties or packages in 1 h/);
+    await untilTold(/freeze in 1 h \(no new parties or packages\); transactions pause on/);
     await harness.discord.world.until(() => warnings() === 2, "the second private warning");
     harness.explorer.ledger.rounds = false;
     until(-MINUTE);
@@ -227,9 +227,17 @@ describe("upgrades of the network", () => {
         world.read(standby).some(({ pings, content }) => still.test(content) && pings.includes("@Standby")),
       "a ping of the role",
     );
+    const screens = ["/network", "/validator list"];
+    const reads = async () => Promise.all(screens.map(async (each) => textOf(await ask(each))));
+    for (const screen of await reads()) {
+      expect(screen).toContain("The network stands still:");
+      expect(screen).not.toContain("The explorer is behind");
+    }
     harness.explorer.ledger.rounds = true;
     await pass(15 * MINUTE, 5 * MINUTE);
     await untilOneMore(moving, before.moving);
+    for (const screen of await reads())
+      expect(screen).toMatch(/The network moves again.*Validators have until/);
     await harness.discord.world.until(
       () => told().some(({ content }) => content.includes("stood still for about")),
       "the edit",

@@ -226,6 +226,7 @@ describe("a warning before an upgrade of the network", () => {
     ["a day before", AT, true, { at: AT, days: 2 }, DAY, 1],
     ["a day before, again", AT, true, { at: AT, days: 1 }, DAY / 2, undefined],
     ["a day before, for the first time", AT, true, undefined, DAY / 2, 1],
+    ["two days before, after one of a clock that was ahead", AT, true, { at: AT, days: 1 }, 2 * DAY, 2],
     ["if it was moved", AT, true, { at: AT - DAY, days: 1 }, 2 * DAY, 2],
     ["if it is ready", AT, false, undefined, DAY, undefined],
     ["after the upgrade", AT, true, undefined, 0, undefined],

@@ -93,30 +93,76 @@ it("is undecided, and not behind, if the updates cannot be read once", async () 
   expect(await later(NOW - 27 * MINUTE, undefined, NOW + 20 * MINUTE)).toMatchObject({ isBehind: true });
 });
 
+it("stays behind while nothing can be read that is newer", async () => {
+  sandbox.clearFaults();
+  sandbox.mood = (answer, path) => {
+    const row = answer as { readonly content: readonly object[] };
+    if (!path.endsWith("/updates")) return answer;
+    return { ...row, content: row.content.map((each) => ({ ...each, recordTime: NOW - HOUR })) };
+  };
+  let passed = 0;
+  // An answer of the same millisecond would be a cache hit.
+  const explorer = newExplorer(sandbox, () => NOW + passed++).for("background", { maxAgeMs: 0 });
+  const readTime = createExplorerTime(explorer, () => NOW);
+  const read = (ageMs: number) => readTime(NOW - ageMs, undefined, NOW);
+  expect(await read(HOUR)).toMatchObject({ isBehind: true, isUnsure: false });
+  sandbox.injectFault({ kind: "status", status: 503 }, { path: /updates$|dashboard$/ });
+  expect(await read(HOUR)).toMatchObject({ isBehind: true, isUnsure: true });
+  expect(await read(19 * MINUTE)).toMatchObject({ isBehind: false, isUnsure: true });
+  expect(await read(MINUTE)).toMatchObject({ isBehind: false, isUnsure: false });
+});
+
 it.each(cases)("is judged by %s", async (_, given, expected) => {
   expect(await read(given)).toEqual(expected);
 });
 
-it("is undecided for a while if the round was not read for longer than it lasts", async () => {
-  let now = NOW;
-  let latestRound = 101;
+/** Reads the explorer's time while only the rounds tell it. */
+function followRounds(clock: { readonly now: number; readonly latestRound: number }) {
   sandbox.clearFaults();
   sandbox.injectFault({ kind: "html" }, { path: /updates$/ });
   sandbox.mood = (answer, path) =>
-    path.endsWith("/dashboard") ? { ...(answer as object), latestRound } : answer;
-  const readTime = createExplorerTime(
-    newExplorer(sandbox, () => now).for("background", { maxAgeMs: 0 }),
-    () => now,
+    path.endsWith("/dashboard") ? { ...(answer as object), latestRound: clock.latestRound } : answer;
+  const now = () => clock.now;
+  return createExplorerTime(newExplorer(sandbox, now).for("background", { maxAgeMs: 0 }), now);
+}
+
+it("is undecided for a while if the round was not read for longer than it lasts", async () => {
+  const clock = { now: NOW, latestRound: 101 };
+  const readTime = followRounds(clock);
+  const first = await readTime(
+    clock.now - 22 * MINUTE,
+    { number: 100, seenAt: clock.now - 5 * MINUTE },
+    clock.now,
   );
-  const first = await readTime(now - 22 * MINUTE, { number: 100, seenAt: now - 5 * MINUTE }, now);
   expect(first).toMatchObject({ isBehind: false, isUnsure: false, asOf: NOW });
-  now += HOUR;
-  latestRound = 107;
-  const later = await readTime(now - 22 * MINUTE, first.round, now);
+  clock.now += HOUR;
+  clock.latestRound = 107;
+  const later = await readTime(clock.now - 22 * MINUTE, first.round, clock.now);
   expect(later).toMatchObject({ isBehind: false, isUnsure: true });
-  now += 15 * MINUTE;
-  const unread = await readTime(now - 37 * MINUTE, later.round, now);
+  clock.now += 15 * MINUTE;
+  const unread = await readTime(clock.now - 37 * MINUTE, later.round, clock.now);
   expect(unread).toMatchObject({ isBehind: false, isUnsure: true });
-  now += 6 * MINUTE;
-  expect(await readTime(now - 43 * MINUTE, unread.round, now)).toMatchObject({ isBehind: true });
+  clock.now += 6 * MINUTE;
+  expect(await readTime(clock.now - 43 * MINUTE, unread.round, clock.now)).toMatchObject({ isBehind: true });
+});
+
+it("follows the rounds of a network that was restarted, which begin again", async () => {
+  const clock = { now: NOW, latestRound: 132_071 };
+  const readTime = followRounds(clock);
+  let { round } = await readTime(
+    clock.now - MINUTE,
+    { number: 132_070, seenAt: clock.now - 5 * MINUTE },
+    clock.now,
+  );
+  clock.latestRound = 0;
+  for (let polls = 0; polls < 12; polls += 1) {
+    clock.now += 5 * MINUTE;
+    clock.latestRound += polls % 2;
+    ({ round } = await readTime(clock.now - 22 * MINUTE, round, clock.now));
+  }
+  expect(round?.number).toBe(clock.latestRound);
+  expect(await readTime(clock.now - 22 * MINUTE, round, clock.now)).toMatchObject({
+    isBehind: false,
+    isUnsure: false,
+  });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { newDataDir } from "../../../sandbox/bot-process.js";
 import { type SandboxExplorer, startSandboxExplorer } from "../../../sandbox/explorer/server.js";
 import type { FeedDeps } from "../../../src/delivery/module.js";
 import { createDirectory } from "../../../src/directory/directory.js";
@@ -8,6 +9,8 @@ import { alertId, alerts } from "../../../src/feeds/validator/collections.js";
 import { manySubject, silenceOf, type ValidatorEvent } from "../../../src/feeds/validator/events.js";
 import { validator } from "../../../src/feeds/validator/index.js";
 import { activities } from "../../../src/ledger/network-rhythm.js";
+import { openFileStore } from "../../../src/storage/file-store.js";
+import { createState, type State } from "../../../src/storage/state.js";
 import { HOUR } from "../../../src/util/units.js";
 import { newExplorer, newLinks, newState, quiet, SMALL } from "../../harness.js";
 
@@ -17,6 +20,20 @@ beforeAll(async () => {
   sandbox = await startSandboxExplorer({ size: SMALL, lively: false });
 });
 afterAll(() => sandbox.close());
+
+function newFeed(state: State, now: number) {
+  const directory = createDirectory();
+  const explorer = newExplorer(sandbox);
+  const deps = {
+    explorer,
+    state,
+    directory,
+    names: createNames({ directory, explorer: explorer.for("background"), state, log: quiet }),
+    renderer: createRenderer(newLinks()),
+    now: () => now,
+  } as unknown as FeedDeps;
+  return validator.create(deps, 300_000).feed;
+}
 
 /** Renders news of a silence that has waited. `undefined` if it is left out. */
 async function rendered(
@@ -58,19 +75,7 @@ async function rendered(
       gaps: [],
     }),
   ]);
-  const directory = createDirectory();
-  const explorer = newExplorer(sandbox);
-  const { feed } = validator.create(
-    {
-      explorer,
-      state,
-      directory,
-      names: createNames({ directory, explorer: explorer.for("background"), state, log: quiet }),
-      renderer: createRenderer(newLinks()),
-      now: () => now,
-    } as unknown as FeedDeps,
-    300_000,
-  );
+  const feed = newFeed(state, now);
   const news: Record<typeof event, ValidatorEvent> = {
     worse: { kind: "worse", channelId: CHANNEL, validator: party, since, level: 2 },
     joined: { kind: "joined", channelId: CHANNEL, validator: party, since: now - HOUR },
@@ -101,4 +106,20 @@ it.each([
   const shown = await rendered(event, given);
   if (words === undefined) expect(shown).toBeUndefined();
   else expect(shown).toMatch(words);
+});
+
+it.each([
+  ["was removed", false, /Closed: no longer watched/],
+  ["cannot be read", true, /my record of this alert can't be read/],
+])("an alert whose document %s says so", async (_, isBroken, words) => {
+  const store = openFileStore(newDataDir());
+  const state = createState(store, { log: quiet });
+  const subject = silenceOf("fjord::1220", 1);
+  if (isBroken)
+    await store.commit([
+      { op: "put", collection: alerts.name, id: alertId(CHANNEL, subject), text: '{"kind":"silent"}' },
+    ]);
+  const shown = await newFeed(state, Date.now()).lasting?.current(subject, "m", CHANNEL, []);
+  expect(shown?.content).toMatch(words);
+  await state.close();
 });

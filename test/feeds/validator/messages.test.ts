@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import type { Subscription } from "../../../src/delivery/collections.js";
+import { loudnessOf } from "../../../src/feeds/validator/events.js";
 import { holdView, manyView, silenceView } from "../../../src/feeds/validator/messages.js";
 import { address } from "../../../src/screens/addresses.js";
 import { MINUTE } from "../../../src/util/units.js";
@@ -77,6 +79,32 @@ it("a hold gives the age of the newest data, also after it has advanced, and the
   );
 });
 
+it.each<[what: string, given: object, again: string]>([
+  ["an explorer that was behind", {}, "Silence alerts are on again after 3 h on hold"],
+  [
+    "rounds that can't be read any more",
+    { standstill: { round: 7, isUnsure: true } },
+    "Silence alerts are on again",
+  ],
+  ["a change of rhythm", { rhythm: { beforeMs: 10 * MINUTE, nowMs: 10 * MINUTE } }, "Alerts are on again."],
+])("says that alerts are on again after %s, unless they stay on hold", (_, given, again) => {
+  const place = { kind: "hold" as const, channelId: "1", subject: "hold/1", revision: 3 };
+  const hold = { ...place, since: NOW - 180 * MINUTE, newestAt: NOW - 200 * MINUTE, endedAt: NOW, ...given };
+  const shown = (isStillHeld: boolean) => {
+    const { notification, body = [] } = holdView(
+      { ...hold, ...(isStillHeld && { isStillHeld }) },
+      "mark",
+      NOW,
+    );
+    return [notification, ...body].join("\n");
+  };
+  expect(shown(false)).toContain(again);
+  expect(shown(true)).not.toContain("on again");
+  expect(shown(true)).toContain("stayed on hold");
+  // An unknown value.
+  expect(shown(false) + shown(true)).not.toContain("—");
+});
+
 it.each([
   [{}, "🟢 Back: Fjord, after 40 min", false],
   [{ isBackEarlier: true }, "🟢 Back: Fjord", true],
@@ -91,4 +119,14 @@ it.each([
   const view = silenceView({ ...silence, endedAt: NOW, revision: 2, after: 1, level: 1, ...more }, known, "");
   expect(`${view.notification}`).toBe(news);
   expect(`${view.body?.join(" ")}`.includes("may have been back earlier")).toBe(isUnsure);
+});
+
+it.each([
+  ["a channel", null, false, "ping"],
+  ["a channel, if somebody is on it", null, true, "normal"],
+  ["a person's own watch", "1", false, "ping"],
+  ["a person's own watch, if they are on it", "1", true, "silent"],
+] as const)("news of a silence that lasts is told to %s", (_, userId, isCalm, loudness) => {
+  const event = { kind: "worse", channelId: "2", validator: "a", since: 1, level: 2, isCalm } as const;
+  expect(loudnessOf(event, [{ userId } as Subscription])).toBe(loudness);
 });

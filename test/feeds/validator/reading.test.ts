@@ -18,3 +18,22 @@ it.each([
   expect(reading.isAhead).toBe(isAhead);
   await sandbox.close();
 });
+
+it("takes a report's time from the details if the row lacks it", async () => {
+  const now = Date.now();
+  const sandbox = await startSandboxExplorer({ size: SMALL, lively: false, now: () => now });
+  const [watched] = sandbox.ledger.validators;
+  const party = watched?.party.id ?? "";
+  sandbox.mood = (answer, path) => {
+    if (!path.endsWith("/v1/validators")) return answer;
+    const { content, ...page } = answer as { readonly content: readonly { readonly validator: string }[] };
+    return {
+      ...page,
+      content: content.map((row) => (row.validator === party ? { ...row, lastActiveAt: null } : row)),
+    };
+  };
+  const explorer = newExplorer(sandbox, () => now).for("background", { maxAgeMs: 0 });
+  const reading = await readActivity(explorer, [party], () => now);
+  expect(reading.seen.get(party)?.seenAt).toBe(watched?.lastActiveAt);
+  await sandbox.close();
+});

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { alerts } from "../../../src/feeds/validator/collections.js";
+import { readNetworkRhythm } from "../../../src/ledger/network-rhythm.js";
 import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
 import { play, regular, type Scenario, START } from "./virtual.js";
 
@@ -291,6 +293,45 @@ describe.concurrent("validators that report", () => {
     expect((hold?.at ?? 0) - stop).toBeLessThan(HOUR);
   });
 
+  it.each([
+    ["hourly", 60, 80],
+    ["every ten minutes", 10, 15],
+  ])(
+    "that report %s are alerted about in time although one list was an old copy",
+    async (_, every, olderMin) => {
+      const report = regular(every * MINUTE);
+      const tellsOf = async (isOld: (at: number) => boolean) => {
+        const events = await play(
+          {
+            validators: 60,
+            watched: [3, 4],
+            lastReport: (validator, now) => {
+              const at = isOld(now) ? now - olderMin * MINUTE : now;
+              return report(validator, validator === 3 ? Math.min(at, START + 2.5 * HOUR) : at);
+            },
+          },
+          7 * HOUR,
+        );
+        expect(events.map(({ kind }) => kind)).toEqual(["silent"]);
+        return (events[0]?.at ?? 0) - START;
+      };
+      const usual = await tellsOf(() => false);
+      // An old copy is not a reading.
+      expect(await tellsOf((at) => at === START + 3 * HOUR)).toBeLessThanOrEqual(usual + 10 * MINUTE);
+      await tellsOf((at) => ((at - START) / (10 * MINUTE)) % 2 === 1);
+    },
+  );
+
+  it("are not called delisted one by one while the explorer has lost most of its list", async () => {
+    const isUnlisted = (validator: number, now: number) =>
+      validator >= 5 && now > START + 2 * HOUR && now < START + 4 * HOUR;
+    const many = Array.from({ length: 30 }, (_, place) => place + 10);
+    const scenario = { validators: 60, lastReport: hourly, isUnlisted };
+    expect(await play({ ...scenario, watched: many }, 6 * HOUR)).toEqual([]);
+    const few = await play({ ...scenario, watched: [10, 11] }, 6 * HOUR);
+    expect(few.map(({ kind }) => kind).sort()).toEqual(["gone", "gone", "listed", "listed"]);
+  });
+
   it("are not silent if only the list of validators is old", async () => {
     const [stuck, fresh] = [START + 2 * HOUR, START + 3 * HOUR];
     const quick = regular(10 * MINUTE);
@@ -313,5 +354,109 @@ describe.concurrent("validators that report", () => {
       2 * HOUR,
     );
     expect(events).toEqual([]);
+  });
+});
+
+describe.concurrent("a validator that is healthy", () => {
+  it("does not count a validator twice that the explorer lists twice", async () => {
+    const [death, lateMs] = [START + 2 * HOUR, 80 * MINUTE];
+    let late: { validator: string; lastActiveAt: number }[] = [];
+    const events = await play(
+      {
+        validators: 120,
+        watched: [1, 2],
+        lastReport: (number, now) => hourly(number, number < 8 ? Math.min(now, death) : now),
+        rowsOf(rows, page, now) {
+          if (page === 1) late = rows.filter(({ lastActiveAt }) => lastActiveAt < now - lateMs);
+          return page === 0 ? [...rows, ...late] : rows;
+        },
+      },
+      5 * HOUR,
+    );
+    expect(events.map(({ kind }) => kind)).toEqual(["silent", "silent"]);
+  });
+
+  it("is counted among those that went silent although another one has been down for longer", async () => {
+    const [death, longAgo] = [START + 2 * HOUR, START - 20 * HOUR];
+    const events = await play(
+      {
+        validators: 130,
+        watched: [1, 2],
+        lastReport(number, now) {
+          if (number === 1) return longAgo;
+          return hourly(number, number < 20 ? Math.min(now, death) : now);
+        },
+      },
+      5 * HOUR,
+    );
+    expect(events.map(({ kind }) => kind).at(-1)).toBe("many");
+  });
+
+  it("does not take a slow validator for silent after a standstill", async () => {
+    const slow = regular(3 * HOUR);
+    const stop = Math.ceil(slow(3, START + 16 * HOUR) / MINUTE) * MINUTE + 2.5 * HOUR;
+    const resume = stop + 5 * HOUR;
+    const events = await play(
+      {
+        validators: 60,
+        watched: [3, 4],
+        lastReport(number, now) {
+          const own = number === 3 ? slow : hourly;
+          const back = resume + (number === 3 ? 2.5 * HOUR : ((number * 0.618) % 1) * HOUR);
+          if (now < back) return own(number, Math.min(now, stop));
+          return number === 3
+            ? back + Math.floor((now - back) / (3 * HOUR)) * 3 * HOUR
+            : Math.max(back, own(number, now));
+        },
+        roundAt: (now) =>
+          Math.floor(Math.min(now, stop) / (10 * MINUTE)) +
+          (now < resume ? 0 : 1 + Math.floor((now - resume) / (10 * MINUTE))),
+      },
+      resume - START + 6 * HOUR,
+    );
+    const told = events.filter(({ at }) => at >= resume).map(({ kind }) => kind);
+    expect(told).toEqual(["moving"]);
+  });
+
+  it("does not leave a change of rhythm behind when nobody watches any more", async () => {
+    const [quick, change] = [regular(10 * MINUTE), START + 4 * HOUR];
+    let rhythm: Awaited<ReturnType<typeof readNetworkRhythm>>;
+    const events = await play(
+      {
+        validators: 45,
+        watched: [1, 2, 3],
+        lastReport: (number, now) =>
+          now < change ? quick(number, now) : Math.max(quick(number, change), hourly(number, now)),
+        isUnwatched: (now) => now > change + HOUR,
+        inspect: async (state) => {
+          rhythm = await readNetworkRhythm(state);
+        },
+      },
+      6 * HOUR,
+    );
+    expect(events.some(({ kind }) => kind === "hold")).toBe(true);
+    expect(rhythm?.intervalMs).toBeDefined();
+    expect(rhythm?.changing).toBeUndefined();
+  });
+
+  it("does not say that alerts are on again while the network stands still", async () => {
+    const [stop, updates] = [START + 4 * HOUR, START + 5 * HOUR];
+    let ended: unknown[] = [];
+    await play(
+      {
+        validators: 60,
+        watched: [1, 2, 3],
+        updateAt: (now) => (now > stop && now < updates ? stop : now - 5_000),
+        lastReport: (number, now) => hourly(number, Math.min(now, stop)),
+        roundAt: (now) => Math.floor(Math.min(now, stop) / (10 * MINUTE)),
+        inspect: async (state) => {
+          ended = [...(await state.open(alerts).list()).values()].filter(
+            (each) => each.endedAt !== undefined,
+          );
+        },
+      },
+      6 * HOUR,
+    );
+    expect(ended).toMatchObject([{ kind: "hold", isStillHeld: true }]);
   });
 });

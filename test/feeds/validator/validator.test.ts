@@ -244,8 +244,9 @@ describe("a validator that a channel watches", () => {
 
   it("is reported if its traffic is low, and a day after its version fell behind, without a ping", async () => {
     const before = told().length;
-    await ask("/subscribe edit", { channel: channel.id, traffic: true });
+    // The next poll reads the traffic, and the one after that comes half an hour later.
     watched.trafficUsed = watched.trafficBought * 0.85;
+    await ask("/subscribe edit", { channel: channel.id, traffic: true });
     const traffic = await until(/Low traffic/, before);
     expect(textOf(traffic)).toMatch(/less than 20% left \([\d.]+ MB of [\d.]+ MB\)/);
     for (const each of harness.explorer.ledger.validators)
@@ -259,6 +260,25 @@ describe("a validator that a channel watches", () => {
     expect(version.pings).toEqual([]);
     await polls(2);
     expect(told()).toHaveLength(before + 2);
+  });
+
+  it("shows soon on the alert who has pressed I'm on it on a later message", async () => {
+    const before = told().length;
+    quiet.add(watched);
+    pass(50 * MINUTE);
+    const card = await until(/no report for/, before);
+    pass(6 * HOUR);
+    const worse = await until(/Still silent/, before);
+    await world().until(() => card.content.includes("no report for 6 h"), "its edit");
+    const { driver, people } = harness.discord;
+    await driver.click({ user: people.ben, channel }, worse, "I'm on it");
+    await world().until(() => textOf(card).includes(`<@${people.ben.id}> has been on it`), "who is on it");
+    const silent = await ask("/subscribe validator", { validator: watched.party.id, channel: channel.id });
+    expect(textOf(silent)).toContain("It's silent now. Its alert is open.");
+    await ask("/subscribe validator", { validator: watched.party.id, channel: channel.id, role });
+    quiet.delete(watched);
+    report();
+    await until(/Seen again/, before);
   });
 
   it("has its alert closed when it is no longer watched, and gets a new alert for a new subscription", async () => {

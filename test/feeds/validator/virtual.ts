@@ -7,11 +7,18 @@ import type { ValidatorEvent } from "../../../src/feeds/validator/events.js";
 import { validator } from "../../../src/feeds/validator/index.js";
 import { createValidatorWatch } from "../../../src/feeds/validator/watch.js";
 import { createRoundsReader } from "../../../src/ledger/rounds.js";
+import type { State } from "../../../src/storage/state.js";
 import { DAY, MINUTE, SECOND } from "../../../src/util/units.js";
 import { newExplorer, newState } from "../../harness.js";
 
 export const START = Date.UTC(2026, 10, 26);
 const POLL_MS = 10 * MINUTE;
+
+/** A row of the list of validators. */
+interface Row {
+  readonly validator: string;
+  readonly lastActiveAt: number;
+}
 
 /** The behaviour of the network and of its explorer. All times are epoch ms. */
 export interface Scenario {
@@ -32,6 +39,12 @@ export interface Scenario {
   readonly isUnlisted?: (number: number, now: number) => boolean;
   /** True if the subscription to a validator is paused. */
   readonly isPaused?: (number: number, now: number) => boolean;
+  /** Returns the rows of a page of the list, in place of those that the explorer would send. */
+  readonly rowsOf?: (rows: readonly Row[], page: number, now: number) => readonly Row[];
+  /** Called at the end with the bot's state. */
+  readonly inspect?: (state: State) => Promise<void>;
+  /** True if the subscriptions have been removed. */
+  readonly isUnwatched?: (now: number) => boolean;
   /** Roles that alerts ping, by the number of the validator. */
   readonly roles?: Readonly<Record<number, string>>;
 }
@@ -70,7 +83,7 @@ export async function play(scenario: Scenario, forMs: number): Promise<(Validato
     roleId: scenario.roles?.[number] ?? null,
   }));
   const subscribers = {
-    subscriptions: async () => subscriptions,
+    subscriptions: async () => (scenario.isUnwatched?.(now) ? [] : subscriptions),
     isHeard: async ({ subject }: Pick<Subscription, "subject">) =>
       scenario.isPaused?.(parties.indexOf(subject ?? ""), now) !== true,
   };
@@ -104,6 +117,7 @@ export async function play(scenario: Scenario, forMs: number): Promise<(Validato
       if (!(error instanceof ExplorerError)) throw error;
     }
   }
+  await scenario.inspect?.(state);
   await sandbox.close();
   return events;
 }
@@ -118,8 +132,9 @@ function obey(sandbox: SandboxExplorer, scenario: Scenario, now: () => number): 
     if (scenario.isFailing?.(path, Number(query.page ?? 0))) throw new Refused(500);
     const isUnlisted = (party: string) => scenario.isUnlisted?.(parties.indexOf(party), now()) === true;
     if (path === "/v1/validators") {
-      const page = answer as { readonly content: readonly { readonly validator: string }[] };
-      return { ...page, content: page.content.filter((row) => !isUnlisted(row.validator)) };
+      const page = answer as { readonly content: readonly Row[] };
+      const rows = page.content.filter((row) => !isUnlisted(row.validator));
+      return { ...page, content: scenario.rowsOf?.(rows, Number(query.page ?? 0), now()) ?? rows };
     }
     if (
       path.startsWith("/v1/validators/:id") &&

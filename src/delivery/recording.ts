@@ -1,0 +1,208 @@
+import { setArchived } from "../discord/post.js";
+import type { Collection } from "../storage/state.js";
+import type { Write } from "../storage/store.js";
+import {
+  type Announced,
+  announcedId,
+  announcements,
+  type Delivery,
+  newsId,
+  type Subscription,
+} from "./collections.js";
+import type { DeliveryContext } from "./context.js";
+import type { Feed } from "./feed.js";
+import type { Subscriptions } from "./subscriptions.js";
+
+/** A delivery that is being sent. It changes on the way, so that a failure knows how far it came. */
+export interface Attempt {
+  readonly id: string;
+  readonly feed: Feed;
+  /** The subscription whose settings the message follows. */
+  readonly subscription: Subscription;
+  delivery: Delivery;
+  stage: "finding" | "rendering" | "sending";
+  /** The announcement that it follows up on. */
+  known?: Announced | undefined;
+}
+
+/** A message that was sent. */
+export interface Sent {
+  readonly messageId: string;
+  /** The channel or thread of the message. */
+  readonly in: string;
+  readonly threadId?: string;
+  readonly revision?: number;
+  /** Mentions at the start of its text. */
+  readonly pings: string;
+}
+
+/** A message that was sent, or that a person has deleted since. */
+export type Arrived = Sent & { readonly gone?: boolean; readonly isOver?: boolean };
+
+/**
+ * Writes a delivery's new state, or deletes it. Returns false if an expectation in `more` has failed.
+ * @throws {LeaseLost}
+ */
+export type CommitDelivery = (
+  id: string,
+  next: Delivery | undefined,
+  more?: readonly Write[],
+) => Promise<boolean>;
+
+/**
+ * Repeats a commit until it succeeds, or until its subscriptions are removed, whose documents must not be written again.
+ * @param attempt commits with the expectation that the subscription is unchanged
+ * @returns false if no subscription is left
+ */
+export async function whileSubscribed(
+  subscriptions: Subscriptions,
+  delivery: Delivery,
+  attempt: (unchanged: Write) => Promise<boolean>,
+): Promise<boolean> {
+  for (;;) {
+    const [recipient] = await subscriptions.recipients(delivery);
+    const unchanged = recipient && (await subscriptions.unchanged(recipient));
+    if (!unchanged) return false;
+    if (await attempt(unchanged)) return true;
+  }
+}
+
+/** Returns the steps that remain after a message was sent. */
+function followUps(
+  { thread, publish, forum }: Subscription,
+  beginsOne: boolean,
+): NonNullable<Announced["todo"]> {
+  if (forum) return [];
+  return [...(beginsOne && thread ? (["thread"] as const) : []), ...(publish ? (["publish"] as const) : [])];
+}
+
+/** Returns the documents for a sent message: one for each subject that it begins, or one while follow-up steps remain. */
+function writesFor(
+  announced: Collection<Announced>,
+  feed: Feed,
+  { event, channelId, drill }: Delivery,
+  subscription: Subscription,
+  sent: Arrived,
+  at: number,
+): Write[] {
+  if (drill) return [];
+  const subjects = feed.subjectsOf(event);
+  const beginsSubject = feed.begins(event) && subjects.length > 0;
+  const beginsOne = beginsSubject && subjects.length === 1;
+  // A message in a thread cannot be published.
+  const todo = sent.gone
+    ? []
+    : followUps({ ...subscription, publish: subscription.publish && sent.in === channelId }, beginsOne);
+  const commonFields = {
+    feed: feed.definition.name,
+    channelId,
+    messageId: sent.messageId,
+    in: sent.in,
+    at,
+    pings: sent.pings,
+  };
+  const message = {
+    ...commonFields,
+    ...(sent.threadId ? { threadId: sent.threadId } : {}),
+    ...(beginsOne && !sent.gone ? { revision: sent.revision ?? 0 } : {}),
+    ...(beginsOne && sent.isOver ? { isOver: true } : {}),
+    ...(sent.gone ? { gone: true } : {}),
+  };
+  const withTodo = todo.length > 0 ? { todo } : {};
+  const eventId = feed.idOf(event);
+  const followedSubjects = todo.length > 0 ? [subjects[0] ?? eventId] : [];
+  const recordedSubjects = beginsSubject ? subjects : followedSubjects;
+  const writes = recordedSubjects.map((subject, index) => {
+    // If a message has several subjects, its follow-up steps are done once.
+    const document: Announced = {
+      ...message,
+      subject,
+      news: !beginsSubject,
+      ...(index === 0 ? withTodo : {}),
+    };
+    const id = beginsSubject
+      ? announcedId(message.feed, subject, channelId)
+      : newsId(message.feed, subject, channelId, eventId);
+    return announced.put(id, document);
+  });
+  // News without an announcement may have opened a post in a forum. Later news goes there, and not into a post for each.
+  if (!beginsSubject && sent.threadId !== undefined && !sent.gone)
+    for (const subject of subjects)
+      writes.push(
+        announced.put(announcedId(message.feed, subject, channelId), { ...message, subject, news: false }),
+      );
+  const ownMessageName = sent.gone ? undefined : feed.lastsAs?.(event);
+  if (ownMessageName === undefined) return writes;
+  const lasting: Announced = {
+    ...commonFields,
+    subject: ownMessageName,
+    news: false,
+    revision: sent.revision ?? 0,
+  };
+  return [...writes, announced.put(announcedId(commonFields.feed, ownMessageName, channelId), lasting)];
+}
+
+/** Dependencies of `createRecord`. */
+export interface RecordContext extends DeliveryContext {
+  readonly commit: CommitDelivery;
+  /** Called with the ids of recorded messages that need upkeep. */
+  readonly onRecorded: (ids: readonly string[]) => void;
+}
+
+/**
+ * Returns the writes that keep the announcement in an earlier post, which refused this news, such as a locked one. Without them, the new
+ * post would take its place, and it would never be edited again.
+ */
+async function keptPosts(
+  announced: Collection<Announced>,
+  feed: Feed,
+  { event, channelId, drill }: Delivery,
+  sent: Arrived,
+): Promise<Write[]> {
+  if (drill || feed.begins(event) || sent.threadId === undefined || sent.gone) return [];
+  const { name } = feed.definition;
+  const writes = feed.subjectsOf(event).map(async (subject) => {
+    const known = await announced.get(announcedId(name, subject, channelId));
+    const isReplaced = known?.revision !== undefined && known.messageId !== sent.messageId;
+    return isReplaced ? [announced.put(newsId(name, subject, channelId, known.messageId), known)] : [];
+  });
+  return (await Promise.all(writes)).flat();
+}
+
+/** Creates the function that records a delivery that was sent. */
+export function createRecord({
+  state,
+  rest,
+  subscriptions,
+  commit,
+  onDelivered,
+  onRecorded,
+  log,
+  now,
+}: RecordContext) {
+  const announced = state.open(announcements);
+  return async ({ id, feed, delivery, subscription }: Attempt, sent: Arrived): Promise<void> => {
+    const { channelId } = delivery;
+    const writes = [
+      ...(await keptPosts(announced, feed, delivery, sent)),
+      ...writesFor(announced, feed, delivery, subscription, sent, now()),
+    ];
+    const healthyWrite = subscriptions.healthWrite(channelId, { deliveredAt: now() });
+    const isRecorded = await whileSubscribed(subscriptions, delivery, async (unchanged) => {
+      if (!delivery.drill) return commit(id, undefined, [...writes, healthyWrite, unchanged]);
+      // A drill that arrived shows that the last error is over.
+      const { error, erroredAt, ...health } = await subscriptions.health(channelId);
+      const more = error === undefined ? [] : [subscriptions.healthWrite(channelId, health), unchanged];
+      return commit(id, undefined, more);
+    });
+    if (!isRecorded) {
+      await commit(id, undefined);
+      return;
+    }
+    // Archive a drill in a forum, so that it does not stay among the open posts.
+    if (delivery.drill && sent.threadId) await setArchived(rest, sent.threadId, true).catch(() => {});
+    if (writes.length > 0) onRecorded(writes.map(({ id: recorded }) => recorded));
+    onDelivered(delivery.feed, "delivered", now() - delivery.at);
+    log.info({ delivery: id, channel: channelId, message: sent.messageId }, "Delivered");
+  };
+}

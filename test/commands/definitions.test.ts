@@ -1,0 +1,80 @@
+import { ApplicationCommandOptionType } from "discord-api-types/v10";
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { withNetwork } from "../../commands/network-option.js";
+import { createSubscribe } from "../../commands/subscribe/index.js";
+import { subscriptionDocuments } from "../../src/delivery/collections.js";
+import type { FeedDefinition } from "../../src/delivery/feed.js";
+import { feeds } from "../../src/feeds/index.js";
+import { newcomers } from "../../src/feeds/newcomers/index.js";
+
+const definitions = feeds.map(({ definition }) => definition);
+const networks = ["main", "test"].map((id) => ({ id, name: id }));
+
+/** Returns the names of each subcommand's options, for two networks. */
+function optionsOf(all: readonly FeedDefinition[]): ReadonlyMap<string, readonly string[]> {
+  const { options = [] } = withNetwork(createSubscribe(all), networks);
+  return new Map(
+    options.map((each) => [
+      each.name,
+      each.type === ApplicationCommandOptionType.Subcommand
+        ? (each.options ?? []).map(({ name }) => name)
+        : [],
+    ]),
+  );
+}
+
+describe("/subscribe", () => {
+  it("has room for the settings of all feeds and a network", () => {
+    const options = optionsOf(definitions);
+    for (const [name, { length }] of options) expect([name, length <= 25]).toEqual([name, true]);
+    expect(options.get("edit")).toEqual(expect.arrayContaining(["before", "after", "network", "no-role"]));
+  });
+
+  it("leaves the settings of further feeds to their own subcommands", () => {
+    const topic = { description: "A switch", byDefault: true, words: () => "switched on" };
+    const more = ["observations", "balances"].map((name) => ({
+      ...newcomers.definition,
+      name,
+      topics: Object.fromEntries([1, 2, 3].map((at) => [`${name}${at}`, topic])),
+    }));
+    const options = optionsOf([...definitions, ...more]);
+    expect(options.get("edit")?.length).toBeLessThanOrEqual(25);
+    expect(options.get("edit")).toEqual(optionsOf(definitions).get("edit"));
+    expect(options.get("balances")).toEqual(expect.arrayContaining(["balances1", "balances3"]));
+  });
+});
+
+describe("the names of a feed", () => {
+  const { schema } = subscriptionDocuments;
+  const stored = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  const ofSubscribe = [
+    "channel",
+    "role",
+    "thread",
+    "publish",
+    "feed",
+    "subject",
+    "network",
+    "no-role",
+    "page",
+  ];
+
+  it.each(definitions.map((each) => [each.name, each] as const))("%s are its own", (name, definition) => {
+    expect(stored).toContain("since");
+    expect(["edit", "list", "remove", "test", "resume"]).not.toContain(name);
+    const reserved = new Set([...stored, ...ofSubscribe, "topics", "subjects"]);
+    const names = [...Object.keys(definition.topics), ...Object.keys(definition.options)];
+    expect(names.filter((each) => reserved.has(each))).toEqual([]);
+    const watches = (definition.watches ?? []).map((each) => each.name);
+    expect(watches.filter((each) => ["list", "test", "forget"].includes(each))).toEqual([]);
+  });
+
+  it("are used once: by one option, and by one watch", () => {
+    const options = definitions.flatMap((each) => Object.entries(each.options));
+    for (const [name, option] of options)
+      expect(options.filter(([other, each]) => other === name && each !== option)).toEqual([]);
+    const watches = definitions.flatMap(({ watches = [] }) => watches.map(({ name }) => name));
+    expect(new Set(watches).size).toBe(watches.length);
+  });
+});

@@ -1,0 +1,59 @@
+import { expect, it } from "vitest";
+import { createDirectory } from "../../../src/directory/directory.js";
+import { createNames } from "../../../src/directory/names.js";
+import type { VoteRequestListItem } from "../../../src/explorer/schema/governance.js";
+import { createMessages } from "../../../src/feeds/governance/messages.js";
+import { DAY, HOUR } from "../../../src/util/units.js";
+import { newState } from "../../harness.js";
+import { NOW, row } from "../../spec/vote-requests.js";
+
+const [since, before] = [NOW - HOUR, NOW - 2 * HOUR];
+const isFirst = row({ contractId: "a", createdAt: before });
+const isVotedOn = row({ contractId: "c", trackingCid: "b", createdAt: before });
+const isNew = row({ contractId: "d", createdAt: NOW - 1 });
+
+/** Returns the digest of these rows, as people see it first. */
+async function digestOf(rows: readonly VoteRequestListItem[], at: number | null) {
+  const state = newState();
+  const log = { warn() {} };
+  const names = createNames({ directory: createDirectory(), explorer: {} as never, state, log });
+  const event = { kind: "digest" as const, keys: [], rows: [...rows], since: at };
+  const { body = [], notification } = createMessages(names, () => NOW).digest(event, "m");
+  await state.close();
+  return { body: body.join("\n"), news: String(notification) };
+}
+
+it.each([
+  ["opened before the last check", [isFirst, isNew], since, /The first of them opened/],
+  ["opened since", [isNew], since, /They opened after/],
+  ["has the time of a vote", [isVotedOn, isNew], since, undefined],
+  ["came with the first check", [isVotedOn], null, /They opened before I could check/],
+])("a digest of requests of which one %s says when they opened, if it knows", async (_, rows, at, words) => {
+  const { body } = await digestOf(rows, at);
+  if (words) expect(body).toMatch(words);
+  else expect(body).not.toMatch(/They opened|of them opened/);
+});
+
+it("a digest names the request with the least time first, and warns of a short vote", async () => {
+  const usual = [1, 2, 3].map((day) =>
+    row({
+      contractId: `u${day}`,
+      title: `Usual ${day}`,
+      voteBefore: NOW + (8 - day) * DAY,
+      createdAt: NOW - DAY,
+    }),
+  );
+  const short = row({
+    contractId: "s",
+    title: "Emergency",
+    voteBefore: NOW + 3 * HOUR,
+    createdAt: NOW - HOUR,
+  });
+  const ended = row({ contractId: "e", title: "Ended", status: "Rejected", voteBefore: NOW + HOUR });
+  const { news, body } = await digestOf([ended, ...usual, short], since);
+  expect(news).toBe(
+    "🗳️ 5 new vote requests: Emergency, Usual 3, Usual 2 and 2 more · ⚠️ Short vote: 4 hours (Emergency)",
+  );
+  expect(body.indexOf("Usual 1")).toBeLessThan(body.indexOf("Ended"));
+  expect((await digestOf(usual, since)).news).not.toContain("Short vote");
+});

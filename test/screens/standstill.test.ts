@@ -1,0 +1,32 @@
+import { expect, it } from "vitest";
+import type { Rounds } from "../../src/ledger/rounds.js";
+import { standstillLine } from "../../src/screens/standstill.js";
+import { HOUR, MINUTE } from "../../src/util/units.js";
+
+const NOW = Date.now();
+const known: Rounds = {
+  number: 7,
+  since: NOW - HOUR,
+  seenAt: NOW,
+  gaps: [],
+  isSeenToBegin: true,
+  isStandingStill: false,
+};
+const moved = { ...known, movedAt: NOW - HOUR };
+
+it.each<[string, Rounds | undefined, number | null, RegExp | undefined]>([
+  ["stands still", { ...known, isStandingStill: true }, null, /The network stands still/],
+  ["stands still, and has no reports", { ...known, isStandingStill: true }, NOW - 2 * HOUR, /stands still/],
+  ["moves again", moved, null, /The network moves again.*have until/],
+  ["moves again, and has no reports yet", moved, NOW - 2 * HOUR, /The network moves again/],
+  ["moved, and was followed by an explorer that is behind", moved, NOW - 50 * MINUTE, undefined],
+  ["moved long ago", { ...moved, movedAt: NOW - 2 * HOUR }, null, undefined],
+  ["is well", known, null, undefined],
+  ["is not followed", undefined, null, undefined],
+])("screens say so if the network %s", async (_, rounds, behindSince, words) => {
+  const interval = { ms: 65 * MINUTE, isOwn: false };
+  const rhythms = { intervals: async () => () => interval, rounds: async () => rounds };
+  const line = await standstillLine(rhythms, behindSince);
+  if (words) expect(String(line)).toMatch(words);
+  else expect(line).toBeUndefined();
+});
