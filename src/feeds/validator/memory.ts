@@ -114,16 +114,8 @@ export async function* stepsOf(
 
 export type Loaded = Awaited<ReturnType<typeof load>>;
 
-/** State of a running poll. */
-export interface Poll {
-  readonly loaded: Loaded;
-  readonly reading: ActivityReading;
-  /** Versions of the active validators of the network. */
-  readonly survey: VersionSurvey;
-  /** Returns the time of the newest list of validators if it contains this one, epoch ms. */
-  readonly lastListed: (party: string) => number | undefined;
-  /** Time of the network's next upgrade, epoch ms. `undefined` if none is scheduled. */
-  readonly upgradeAt: number | undefined;
+/** Data of the whole network in one reading of the validators. */
+export interface NetworkReading {
   /** The network's rhythm, and the default interval for validators whose own rhythm is unknown, in ms. */
   readonly rhythm: NetworkRhythm | undefined;
   readonly intervalMs: number;
@@ -137,10 +129,22 @@ export interface Poll {
   readonly rounds: Rounds | undefined;
   /** True if alerts are held: the explorer is behind, the network stands still, or its rhythm has changed. */
   readonly onHold: boolean;
-  /** True if the explorer has probably lost validators from its list: the missing ones then count as delisted only after a day. */
-  readonly isListDoubtful: boolean;
   /** True if a validator may be reported as silent. */
   readonly mayCall: boolean;
+}
+
+/** State of a running poll. */
+export interface Poll extends NetworkReading {
+  readonly loaded: Loaded;
+  readonly reading: ActivityReading;
+  /** Versions of the active validators of the network. */
+  readonly survey: VersionSurvey;
+  /** Returns the time of the newest list of validators if it contains this one, epoch ms. */
+  readonly lastListed: (party: string) => number | undefined;
+  /** Time of the network's next upgrade, epoch ms. `undefined` if none is scheduled. */
+  readonly upgradeAt: number | undefined;
+  /** True if the explorer has probably lost validators from its list: the missing ones then count as delisted only after a day. */
+  readonly isListDoubtful: boolean;
   readonly found: PollFindings;
   /** Start of the poll, epoch ms. */
   readonly now: number;

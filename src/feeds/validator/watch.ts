@@ -10,14 +10,8 @@ import {
   NETWORK_RHYTHM,
   rhythms,
 } from "../../ledger/network-rhythm.js";
-import {
-  BEHIND_MS,
-  judgeReports,
-  SHORT_PAUSE_MS,
-  stoppedAfter,
-  USUAL_INTERVAL_MS,
-} from "../../ledger/rhythm.js";
-import { isRoundLate, isStillOrSettling, readRounds } from "../../ledger/rounds.js";
+import { judgeReports, SHORT_PAUSE_MS } from "../../ledger/rhythm.js";
+import { isStillOrSettling } from "../../ledger/rounds.js";
 import { compareVersions, isVersion, newestCredible, type VersionSurvey } from "../../ledger/versions.js";
 import type { State } from "../../storage/state.js";
 import { ageOf } from "../../util/clock.js";
@@ -25,13 +19,11 @@ import { filterInTurns, inPieces, yieldIfBusy } from "../../util/event-loop.js";
 import { DAY, MINUTE } from "../../util/units.js";
 import { type Alert, alertId, type ValidatorWatch } from "./collections.js";
 import { behindWhat, dueWarning, isListedAgain, judge, judgeVersion } from "./decide.js";
-import { createExplorerTime } from "./explorer-time.js";
 import { settleHold } from "./holds.js";
 import {
   finishedAlerts,
   type GroupSource,
   type Loaded,
-  learn,
   load,
   noFindings,
   type Poll,
@@ -39,8 +31,8 @@ import {
   unwatchedWrites,
   type WatchedValidator,
 } from "./memory.js";
+import { createNetworkReader } from "./network-reading.js";
 import { type ActivityReading, readActivity } from "./reading.js";
-import { createReportLog, learnRhythm } from "./reports.js";
 import {
   announceMany,
   callSilent,
@@ -52,9 +44,6 @@ import {
 } from "./silences.js";
 import { chosenAfter, topics } from "./topics.js";
 import { readTraffic } from "./traffic.js";
-
-/** Minimum number of validators that can show a change of the network's rhythm. */
-const MIN_REPORTING = 5;
 
 /** Minimum time between two answers that there is no such validator before it counts as delisted, in ms. */
 const GONE_MS = 30 * MINUTE;
@@ -218,23 +207,6 @@ function warnOfUpgrade(
   return { toldUpgrade: { at: upgradeAt, days } };
 }
 
-/** Minimum distance of the newest report for the list to count as old, in ms. */
-const LIST_AGE_MS = 10 * MINUTE;
-
-/**
- * Returns the end of the period that the list covers, epoch ms. If no validator has reported for ten times as long as usual, the list
- * is old, even if the explorer has newer updates.
- */
-function endOfList({ listed, newestAt }: ActivityReading, intervalMs: number, asOf: number): number {
-  if (newestAt === null) return asOf;
-  const count = listed.filter((at) => newestAt - at <= intervalMs).length;
-  return Math.min(asOf, newestAt + Math.max(LIST_AGE_MS, (10 * intervalMs) / count));
-}
-
-/** True if enough validators to represent the network reported within two intervals of the newest report. */
-const reportedLately = ({ listed, newestAt }: ActivityReading, intervalMs: number): boolean =>
-  listed.filter((at) => (newestAt ?? 0) - at <= 2 * intervalMs).length >= MIN_REPORTING;
-
 /** Time by which a list may be older than the one before without being an old copy, in ms: validators come and go. */
 const OLD_COPY_MS = 5 * MINUTE;
 
@@ -246,8 +218,7 @@ export function createValidatorWatch(deps: ValidatorWatchDeps) {
   const { explorer, state, membersOf, isListed, lastReport, lastListed, survey, nextUpgrade, now } = deps;
   /** Revisions of people's responses that alerts already show. */
   const shownRevisions = new Map<string, number>();
-  const reports = createReportLog();
-  const readExplorerTime = createExplorerTime(explorer, now);
+  const readNetwork = createNetworkReader(explorer, state, now);
   /** The newest report in the last list, epoch ms, and true if a list with older ones has been ignored since. */
   let newest = { reportAt: 0, isDoubted: false };
 
@@ -289,60 +260,18 @@ export function createValidatorWatch(deps: ValidatorWatchDeps) {
       return "failed";
     }
     newest = { reportAt: newestAt, isDoubted: false };
-    const intervalBefore = loaded.rhythm?.intervalMs ?? USUAL_INTERVAL_MS;
-    const rounds = await readRounds(state, readSince);
-    const openHolds = [...loaded.alerts.values()].flatMap((each) =>
-      each.kind === "hold" && each.endedAt === undefined ? [each] : [],
-    );
-    const wasBehind =
-      loaded.rhythm?.changing === undefined && openHolds.some((each) => !each.rhythm && !each.standstill);
-    const { asOf, isBehind, isUnsure, round } = await readExplorerTime(
-      newestAt,
-      loaded.rhythm?.round,
-      readSince,
-      rounds,
-      wasBehind,
-    );
-    // The arrival of late reports does not show when they were made.
-    const isCatchingUp = loaded.rhythm?.changing === undefined && openHolds.some((each) => !each.rhythm);
-    const isUnclear = isBehind || isCatchingUp;
-    const activity = learn(reading, loaded, isUnclear, readSince);
-    if (!isUnclear) reports.note(reading, readSince);
-    const unreportedMs = isUnsure ? readSince - newestAt - BEHIND_MS : asOf - newestAt;
-    const hasStopped =
-      (unreportedMs > stoppedAfter(intervalBefore) &&
-        (isUnsure || reportedLately(reading, intervalBefore))) ||
-      (loaded.rhythm?.changing === undefined && reports.isSlowingDown(intervalBefore, asOf));
-    const isStill = rounds?.isStandingStill === true;
-    // Reports that were impossible while the network stood still are not missing.
-    const isSettling = isStillOrSettling(rounds, intervalBefore, readSince);
-    const stopped = hasStopped && !isSettling && !isRoundLate(rounds, readSince) ? { isUnsure } : undefined;
-    const learntRhythm = isBehind
-      ? loaded.rhythm
-      : learnRhythm(loaded.rhythm, reports, reading, stopped, readSince);
-    const rhythm = learntRhythm && round ? { ...learntRhythm, round } : learntRhythm;
-    const hasChanged = rhythm?.changing !== undefined && loaded.rhythm?.changing === undefined;
-    // Gaps of the old rhythm no longer apply.
-    if (hasChanged)
-      for (const [party, { roughGaps, ...each }] of activity) activity.set(party, { ...each, gaps: [] });
+    const { network, activity } = await readNetwork(reading, newestAt, loaded, readSince);
     const found = noFindings(loaded);
-    const onHold = isBehind || isStill || rhythm?.changing !== undefined;
     const poll: Poll = {
+      ...network,
       loaded,
       reading,
-      survey: survey((party) => intervalFor(party === null ? undefined : activity.get(party), rhythm)),
+      survey: survey((party) =>
+        intervalFor(party === null ? undefined : activity.get(party), network.rhythm),
+      ),
       lastListed,
-      listedUntil: endOfList(reading, rhythm?.intervalMs ?? USUAL_INTERVAL_MS, asOf),
       upgradeAt: nextUpgrade(),
-      rhythm,
-      intervalMs: rhythm?.intervalMs ?? USUAL_INTERVAL_MS,
-      asOf,
-      isBehind,
-      rounds,
-      onHold,
       isListDoubtful: isListDoubtful(live, reading),
-      // In the first reading after a hold, the explorer may still be catching up.
-      mayCall: !onHold && !isSettling && openHolds.length === 0,
       found,
       now: readSince,
     };
@@ -360,6 +289,7 @@ export function createValidatorWatch(deps: ValidatorWatchDeps) {
     // A network has up to a thousand validators, and documents become text when their write is made.
     for await (const piece of inPieces(activity, DOCUMENTS_PER_STEP))
       yield { writes: piece.map(([party, document]) => state.open(activities).put(party, document)) };
+    const { rhythm } = network;
     const isNewRhythm = rhythm !== undefined && rhythm !== loaded.rhythm;
     yield {
       writes: isNewRhythm ? [state.open(rhythms).put(NETWORK_RHYTHM, rhythm)] : [],
