@@ -5,6 +5,7 @@ import { tellRefusal } from "../commands/watch/watches.js";
 import { createHousekeeping, stalledOf } from "./background.js";
 import { createDrawingQueue } from "./charts/charts.js";
 import { type Config, ConfigError, misspeltVariables } from "./config.js";
+import { forgetOldRevisions } from "./delivery/limits.js";
 import type { FeedModule } from "./delivery/module.js";
 import { createDiscordClient, inviteLink, keepToken } from "./discord/client.js";
 import { createDiscordTime } from "./discord/clock.js";
@@ -148,7 +149,7 @@ async function startOn(
   stopped.throwIfAborted();
   const background = together(
     present([
-      createHousekeeping([forgetOldIds, forgetOldChoices], log, metrics.lease),
+      createHousekeeping([forgetOldIds, forgetOldChoices, forgetOldRevisions], log, metrics.lease),
       ...backgrounds,
       config.heartbeatUrl !== undefined &&
         createHeartbeat({

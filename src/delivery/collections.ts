@@ -253,8 +253,9 @@ export const progress = defineCollection({
  */
 export const ownerRevisions = defineCollection({
   name: "owners",
-  schema: z.object({ revision: z.number() }),
-  lifetime: "forever: one for each server; a person's until they are forgotten",
+  /** `at`: time of the last write, epoch ms. Missing in documents of earlier versions. */
+  schema: z.object({ revision: z.number(), at: timestampSchema.exactOptional() }),
+  lifetime: "a day after the last write; a person's at most until they are forgotten",
   isShared: true,
   owners: [{ kind: "person", mentions: (userId, id) => id === `person:${userId}` }],
 });

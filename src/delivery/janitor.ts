@@ -32,6 +32,19 @@ export interface Janitor {
   endSubjects(collections: readonly CollectionDefinition[], subjects: readonly string[]): Promise<Write[]>;
 }
 
+/**
+ * Checks that no two collections have the same name, because one's documents would be deleted by the other's owners.
+ * @throws {RangeError}
+ */
+function checkNames(definitions: readonly CollectionDefinition[]): void {
+  const byName = new Map<string, CollectionDefinition>();
+  for (const each of definitions) {
+    const other = byName.get(each.name);
+    if (other && other !== each) throw new RangeError(`Two collections are named ${each.name}`);
+    byName.set(each.name, each);
+  }
+}
+
 /** Returns the collections with an owner of a kind. A collection with several such owners is returned for each. */
 function ownedBy<Kind extends Owner["kind"]>(definitions: readonly CollectionDefinition[], kind: Kind) {
   const isOfKind = (owner: Owner): owner is Extract<Owner, { readonly kind: Kind }> => owner.kind === kind;
@@ -58,6 +71,7 @@ const fitsPattern = (pattern: SubscriptionPattern, { channelId, feed, subject }:
  * Creates the janitor of a network's state.
  * @param otherCollections collections that feeds and other modules declare
  * @param closesMessages false on a network that is no longer served, where nothing closes messages
+ * @throws {RangeError} if two collections have the same name
  */
 export function createJanitor(
   state: State,
@@ -67,6 +81,7 @@ export function createJanitor(
 ): Janitor {
   // The last one, because reading the others sets documents aside.
   const definitions = [...deliveryCollections, ...otherCollections, unreadableDocuments];
+  checkNames(definitions);
   const stored = state.open(subscriptionDocuments);
 
   /** Returns the writes that delete these subscriptions and everything that belongs to them. */

@@ -1,5 +1,7 @@
 import type { State } from "../storage/state.js";
 import type { Write } from "../storage/store.js";
+import { ageOf } from "../util/clock.js";
+import { DAY } from "../util/units.js";
 import { ownerRevisions } from "./collections.js";
 
 /** Returns the owner key for `commitWithin`: a server or a person. */
@@ -25,7 +27,15 @@ export async function commitWithin(
     const before = await revisions.get(owner);
     const writes = await check();
     // An imported number may be too large to be increased.
-    const next = { revision: ((before?.revision ?? 0) % MAX_REVISION) + 1 };
+    const next = { revision: ((before?.revision ?? 0) % MAX_REVISION) + 1, at: Date.now() };
     if (await state.commit([revisions.expect(owner, before), revisions.put(owner, next), ...writes])) return;
   }
+}
+
+/** Deletes the revisions of owners that have written nothing for a day. A write that is being checked takes seconds. */
+export async function forgetOldRevisions(state: State, now = Date.now()): Promise<void> {
+  const revisions = state.open(ownerRevisions);
+  for await (const [owner, document] of revisions.entries())
+    if (ageOf(document.at ?? 0, now) > DAY)
+      await state.commit([revisions.expect(owner, document), revisions.delete(owner)]);
 }

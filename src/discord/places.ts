@@ -37,6 +37,12 @@ export function readingOnce(rest: Reader): Reader {
   };
 }
 
+/** Returns the id of a channel's server; `null` for a channel of direct messages. @throws {DiscordAPIError} if the bot cannot see it */
+export async function guildOf(rest: Reader, channelId: string): Promise<string | null> {
+  const channel = (await rest.get(Routes.channel(channelId))) as APIChannel;
+  return ("guild_id" in channel && channel.guild_id) || null;
+}
+
 /** Reads a channel with its server and overwrites. @throws {PersonError} if the bot cannot see it, or it is in another server */
 export async function readPlace(rest: Reader, guildId: string, channelId: string): Promise<ChannelPlace> {
   try {

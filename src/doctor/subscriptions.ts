@@ -1,9 +1,9 @@
-import { type REST, Routes } from "discord.js";
+import type { REST } from "discord.js";
 import type { Subscription } from "../delivery/collections.js";
 import { needsOf } from "../delivery/feed.js";
 import type { Subscriptions } from "../delivery/subscriptions.js";
 import type { ChannelPlace } from "../discord/permissions.js";
-import { lackedIn, readPlace } from "../discord/places.js";
+import { guildOf, lackedIn, readPlace } from "../discord/places.js";
 import { feeds } from "../feeds/index.js";
 import { addTo } from "../util/groups.js";
 import { PersonError } from "../util/person-error.js";
@@ -54,8 +54,7 @@ export async function* checkSubscriptions(
       const checkName = network === undefined ? `Channel ${id}` : `Channel ${id}, ${network}`;
       const [first] = all;
       try {
-        const guild =
-          first?.guildId ?? ((await rest.get(Routes.channel(id))) as { guild_id?: string }).guild_id ?? "";
+        const guild = first?.guildId ?? (await guildOf(rest, id)) ?? "";
         const place = await readPlace(rest, guild, id);
         const lacking = await lackedFor(rest, me, place, all);
         const channelName = `${"name" in place.channel ? `#${place.channel.name}` : id} in ${place.guild.name}`;

@@ -7,7 +7,10 @@ export interface SubscriptionPattern {
   readonly subject?: string | null;
 }
 
-/** Something whose removal deletes a document: a subscription, a feed's subject, or a person who asks to be forgotten. */
+/**
+ * Something whose removal deletes a document: a subscription, a feed's subject, or a person who asks to be forgotten. The id or the
+ * text of the document must contain the channel's or the person's Discord id, by which such documents are found.
+ */
 export type Owner<T = unknown> =
   | {
       readonly kind: "subscription";

@@ -7,6 +7,7 @@ import { subscriptionDocuments } from "../../src/delivery/collections.js";
 import type { FeedDefinition } from "../../src/delivery/feed.js";
 import { feeds } from "../../src/feeds/index.js";
 import { newcomers } from "../../src/feeds/newcomers/index.js";
+import { allCollections } from "../collections.js";
 
 const definitions = feeds.map(({ definition }) => definition);
 const networks = ["main", "test"].map((id) => ({ id, name: id }));
@@ -77,4 +78,9 @@ describe("the names of a feed", () => {
     const watches = definitions.flatMap(({ watches = [] }) => watches.map(({ name }) => name));
     expect(new Set(watches).size).toBe(watches.length);
   });
+});
+
+it("no two collections have the same name", () => {
+  const names = [...new Set(allCollections)].map(({ name }) => name);
+  expect(names.filter((each, at) => names.indexOf(each) !== at)).toEqual([]);
 });

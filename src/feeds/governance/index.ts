@@ -2,6 +2,7 @@ import { createCalendar } from "../../delivery/calendar.js";
 import type { Feed } from "../../delivery/feed.js";
 import type { FeedModule } from "../../delivery/module.js";
 import { proposalEntry } from "../../directory/fill.js";
+import { guildOf } from "../../discord/places.js";
 import { standingOf } from "../../ledger/vote-phase.js";
 import { countSuperValidators } from "../../ledger/vote-requests.js";
 import type { View } from "../../screens/view.js";
@@ -169,7 +170,13 @@ export const governance: FeedModule = {
         await keepCalendar(calendarServers(subscribed));
         if (ageOf(forgotAt, now()) < DAY) return;
         forgotAt = now();
-        await forgetUnusedVoters(state, subscribed, now());
+        const located = subscribed.map(async (each) =>
+          // A subscription from the environment does not know its server.
+          each.guildId === null && each.userId === null
+            ? { ...each, guildId: await guildOf(rest, each.channelId).catch(() => null) }
+            : each,
+        );
+        await forgetUnusedVoters(state, await Promise.all(located), now());
       },
     };
   },

@@ -4,7 +4,7 @@ import { representatives } from "../../../src/feeds/governance/collections.js";
 import { forgetUnusedVoters } from "../../../src/feeds/governance/voters.js";
 import type { State } from "../../../src/storage/state.js";
 import { DAY } from "../../../src/util/units.js";
-import { newState } from "../../harness.js";
+import { newState, startHarness, textOf } from "../../harness.js";
 
 const NOW = Date.UTC(2026, 10, 28);
 const GUILD = "111111111111111111";
@@ -84,4 +84,40 @@ it("keeps what a moderator sets while it sweeps", async () => {
   await state.commit([voters.put(ID, { ...VOTER, unusedSince: NOW - 40 * DAY })]);
   await forgetUnusedVoters(raced, [], NOW);
   expect(await voters.get(ID)).toEqual(newer);
+});
+
+it("forgets them also if a channel of another server subscribes by GOVERNANCE_CHANNEL_ID", async () => {
+  const harness = await startHarness({
+    env: ({ channels }) => ({ GOVERNANCE_CHANNEL_ID: channels.governance.id, GOVERNANCE_POLL_SECONDS: "1" }),
+  });
+  const { world, driver, people, channels } = harness.discord;
+  const left = world.addGuild("Without subscriptions", people.owner, 0n);
+  const elsewhere = {
+    user: people.owner,
+    channel: world.addChannel({ type: 0, guild_id: left.id, name: "general" }),
+  };
+  const here = { user: people.owner, channel: channels.general };
+  const [voter] = harness.explorer.ledger.superValidators;
+  const given = { sv: voter?.name ?? "", who: people.owner.id };
+  for (const place of [here, elsewhere])
+    await world.until(
+      async () => textOf(await driver.ask(place, "/voters set", given)).includes(`<@${people.owner.id}>`),
+      "a mapping",
+    );
+  const polled = async () => {
+    const polls = () =>
+      harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
+    const before = polls();
+    await world.until(() => polls() >= before + 3, "three polls");
+  };
+  harness.pass(2 * DAY);
+  await polled();
+  harness.pass(31 * DAY);
+  const listed = async (place: typeof here) => textOf(await driver.ask(place, "/voters list"));
+  await world.until(
+    async () => !(await listed(elsewhere)).includes(people.owner.id),
+    "a list without the representative",
+  );
+  expect(await listed(here)).toContain(people.owner.id);
+  await harness.close();
 });
