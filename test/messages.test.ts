@@ -271,4 +271,5 @@ const RARE: readonly string[] = [
   "This server has the maximum number of events. Delete some, a",
   "Discord refuses server events. Give me **Create Events** in ",
   "⚠️ pings a role that no longer exists",
+  "⚠️ … can't see …, so Discord notifies nobody. Grant **View C",
 ];

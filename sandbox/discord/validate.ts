@@ -211,6 +211,9 @@ export function checkMessage(
   for (const [at, file] of files.entries()) {
     if (file.bytes > 10 * 1024 * 1024) check.fault(`files.${at}`, "The file is too large");
   }
+  for (const [at, attachment] of list(message.attachments).entries())
+    if (isObject(attachment))
+      check.optionalText(`attachments.${at}.description`, attachment.description, 1_024);
   if (message.nonce !== undefined) check.text("nonce", String(message.nonce), 1, 25);
   const mentions = message.allowed_mentions;
   if (isObject(mentions)) {

@@ -20,6 +20,8 @@ export const LIMITS = {
   inputLabel: 45,
   /** Options of a checkbox group or a radio group. */
   groupOptions: 10,
+  /** Alternative text of a picture. */
+  fileText: 1_024,
   choices: 25,
   choiceText: 100,
 } as const;

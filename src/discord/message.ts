@@ -154,7 +154,7 @@ function toMessage(
       const attachment = { attachment: content, ...file, name: fileName(file.name, label) };
       return description === undefined
         ? attachment
-        : { ...attachment, description: withCoin(description, coin) };
+        : { ...attachment, description: plain(withCoin(description, coin), LIMITS.fileText) };
     }),
     attachments: [],
     allowedMentions: { parse: [] },

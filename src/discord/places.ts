@@ -3,6 +3,7 @@ import {
   type APIGuild,
   type APIGuildMember,
   type APIRole,
+  ChannelFlags,
   DiscordAPIError,
   PermissionFlagsBits,
   type REST,
@@ -128,17 +129,50 @@ export async function lackedIn(
   ];
 }
 
+/** A channel of a server, and the tag of the posts that the bot opens there if it is a forum. */
+interface PostingPlace {
+  readonly guildId: string;
+  readonly channelId: string;
+  readonly tagId: string | null;
+}
+
 /** True if Discord would accept a message of the bot in a channel of a server. @throws {Error} if Discord cannot be asked */
 export async function mayPost(
   rest: Reader,
   botId: string,
-  guildId: string,
-  channelId: string,
+  { guildId, channelId, tagId }: PostingPlace,
+): Promise<boolean> {
+  const place = await visiblePlace(rest, guildId, channelId);
+  if (!place || lacksTag(place.channel, tagId)) return false;
+  const needed = ["ViewChannel", "EmbedLinks", ...writeIn(place.channel)] as const;
+  const held = await permissionsOf(rest, place, botId);
+  return missingPermissions(held, needed).length === 0 && (!isLocked(place.channel) || mayUnlock(held));
+}
+
+/** True if a forum requires a tag, and this is not one of its tags. */
+const lacksTag = (channel: ChannelPlace["channel"], tagId: string | null): boolean =>
+  "available_tags" in channel &&
+  ((channel.flags ?? 0) & ChannelFlags.RequireTag) !== 0 &&
+  channel.available_tags.every(({ id }) => id !== tagId);
+
+/**
+ * True if a member, or somebody who has only a role, can see a channel. Who cannot see it is not notified (Discord).
+ * @throws {Error} if Discord cannot be asked
+ */
+export async function canView(
+  rest: Reader,
+  { guildId, channelId }: { readonly guildId: string; readonly channelId: string },
+  { kind, id }: { readonly kind: "member" | "role"; readonly id: string },
 ): Promise<boolean> {
   const place = await visiblePlace(rest, guildId, channelId);
   if (!place) return false;
-  const needed = ["ViewChannel", "EmbedLinks", ...writeIn(place.channel)] as const;
-  return missingPermissions(await permissionsOf(rest, place, botId), needed).length === 0;
+  try {
+    const held = kind === "role" ? permissionsIn(place, "", [id]) : await permissionsOf(rest, place, id);
+    return missingPermissions(held, ["ViewChannel"]).length === 0;
+  } catch (error) {
+    if (isUnknownPerson(error)) return false;
+    throw error;
+  }
 }
 
 /** Returns the server-wide permissions that the bot lacks. A channel's overwrites do not affect them. */
@@ -158,6 +192,9 @@ interface SubscriptionCheck extends Wants {
 
 const isLocked = (channel: ChannelPlace["channel"]): boolean =>
   "thread_metadata" in channel && channel.thread_metadata?.locked === true;
+
+/** True if these permissions allow writing in a locked thread. */
+const mayUnlock = (held: bigint): boolean => (held & PermissionFlagsBits.ManageThreads) !== 0n;
 
 const bolded = (names: readonly string[]): string => names.map((name) => `**${name}**`).join(", ");
 
@@ -193,7 +230,7 @@ export async function checkSubscription(
       `I need ${bolded(serverLacks)} in this server. Grant ${serverLacks.length === 1 ? "it" : "them"} in the server settings → Roles → my role, then try again.`,
     );
   const botLacks = await lackedIn(rest, botId, place, { roleId, thread, needs: [] });
-  if (isLocked(channel) && !((await permissionsOf(rest, place, botId)) & PermissionFlagsBits.ManageThreads))
+  if (isLocked(channel) && !mayUnlock(await permissionsOf(rest, place, botId)))
     throw new PersonError(
       `${where} is locked, so I can't post there. Unlock the thread, or pick another channel.`,
     );

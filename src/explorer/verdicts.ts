@@ -195,13 +195,13 @@ export function createVerdicts({ get, queue, onWithheld, onRequest }: VerdictOpt
     }
   };
 
-  /** Turns a redirect into `withheld` if another endpoint, which has answered before, still answers. */
-  const ofEndpoint = async (error: unknown, endpoint: EndpointName): Promise<unknown> => {
+  /** Turns a redirect into `withheld` if another endpoint answers. Without one that has answered before, only a trial asks others. */
+  const ofEndpoint = async (error: unknown, endpoint: EndpointName, isTrial: boolean): Promise<unknown> => {
     if (!(error instanceof ExplorerError) || error.problem !== "refused" || error.status === undefined)
       return error;
     const { message, status } = error;
     const hasOthers = [...answered.keys()].some((each) => each !== endpoint && !withheld.has(each));
-    const isOnlyHere = status < 400 && hasOthers && !(await isKeyRefused(endpoint));
+    const isOnlyHere = status < 400 && (hasOthers || isTrial) && !(await isKeyRefused(endpoint));
     return isOnlyHere ? new ExplorerError("withheld", message, { status }) : error;
   };
 
@@ -225,7 +225,7 @@ export function createVerdicts({ get, queue, onWithheld, onRequest }: VerdictOpt
     },
     /** Notes a failed request, and returns the error to throw. */
     async judge(thrown: unknown, { endpoint, isAlwaysThere }: Asked, trials: Trials): Promise<unknown> {
-      const error = await ofEndpoint(isAlwaysThere ? asWithheld(thrown) : thrown, endpoint);
+      const error = await ofEndpoint(isAlwaysThere ? asWithheld(thrown) : thrown, endpoint, trials.ofKey);
       if (!(error instanceof ExplorerError)) return error;
       if (error.problem === "withheld") await noteWithheld(error, endpoint, trials.ofKey);
       // All endpoints have failed in an outage. A trial asks them again, because its own one may stay broken.

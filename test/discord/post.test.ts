@@ -48,6 +48,22 @@ it("does not take a proxy's page for an edited message, a thread or a crosspost"
   proxy.close();
 });
 
+it("cuts a picture's alternative text to what Discord takes", async () => {
+  const rest = new REST({ api: discord.url, retries: 0 }).setToken(discord.token);
+  const { world, channels } = discord;
+  const picture = { name: "chart.png", content: Buffer.from("png"), description: "words ".repeat(1_000) };
+  const payload = createRenderer(newLinks()).message({
+    title: md`Chart`,
+    tone: "neutral",
+    readings: [],
+    picture,
+  });
+  const post = { payload, nonce: "3" };
+  const id = await postMessage(rest, channels.general.id, post, new AbortController().signal);
+  expect(world.read(channels.general).map((message) => message.id)).toContain(id);
+  expect(payload.files[0]?.description).toHaveLength(1_024);
+});
+
 it("pings as many as fit into a message's text, roles first", async () => {
   const rest = new REST({ api: discord.url, retries: 0 }).setToken(discord.token);
   const { world, guild, channels } = discord;

@@ -598,6 +598,23 @@ describe("the explorer service", () => {
     }
   });
 
+  it("recovers if the endpoint that is asked first, and again, is the only one that redirects", async () => {
+    vi.useFakeTimers({ toFake: ["Date", "performance"] });
+    try {
+      const fresh = service.for("background", { maxAgeMs: 0 });
+      sandbox.injectFault({ kind: "redirect", to: "http://127.0.0.1:9/" }, { path: /get-price/ });
+      expect(await problemOf(fresh.price({}))).toBe("refused");
+      for (let times = 0; times < 10 && !news.includes("back"); times += 1) {
+        vi.advanceTimersByTime(5 * SECOND);
+        await problemOf(fresh.price({}));
+      }
+      expect(await problemOf(fresh.price({}))).toBe("withheld");
+      expect(await problemOf(fresh.dashboard({}))).toBe("no error");
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it("notifies once of a refused key also if the explorer had been down before", async () => {
     vi.useFakeTimers({ toFake: ["Date", "performance"] });
     try {

@@ -2,7 +2,7 @@ import type { Subscription } from "../../delivery/collections.js";
 import { hasTopic } from "../../delivery/feed.js";
 import type { CalendarSource, WantedEvent } from "../../delivery/scheduled-events.js";
 import type { Renderer } from "../../discord/message.js";
-import { code, md, timestamp } from "../../text/markdown.js";
+import { code, type Markdown, md, timestamp } from "../../text/markdown.js";
 import { clean } from "../../text/plain.js";
 import { HOUR } from "../../util/units.js";
 import { calendarEvents, type TrackedVoteRequest } from "./collections.js";
@@ -17,6 +17,9 @@ interface VoteCalendarDeps extends Omit<RequestDeps, "explorer"> {
   readonly renderer: Renderer;
 }
 
+/** Returns a vote request's id as descriptions show it. Its end is marked, because another's id may begin with it. */
+const mark = (identity: string): Markdown => code(identity, 300);
+
 /** Creates the events of open vote requests: one for each, at its next deadline. */
 export function voteCalendar(deps: VoteCalendarDeps): CalendarSource {
   const { requests, superValidators, names, renderer, now } = deps;
@@ -26,7 +29,7 @@ export function voteCalendar(deps: VoteCalendarDeps): CalendarSource {
     if (!next) return [];
     const name = renderer.title(clean(names.voteRequest({ identity, title: terms.title })));
     // Events are found by the vote request's id in their description.
-    const description = md`A vote of the super validators: ${next.name} ${timestamp(next.at, "f")}.\n${code(identity, 300)}`;
+    const description = md`A vote of the super validators: ${next.name} ${timestamp(next.at, "f")}.\n${mark(identity)}`;
     return [
       { key, name, description: description.toString(), startsAt: next.at - LASTS_MS, endsAt: next.at },
     ];
@@ -40,7 +43,10 @@ export function voteCalendar(deps: VoteCalendarDeps): CalendarSource {
       return { events: events.flat(), openKeys: new Set(open.map(([key]) => key)) };
     },
     isUnknown: requests.wasSetAside,
-    markOf: async (key) => (await requests.get(key))?.identity ?? "",
+    async markOf(key) {
+      const known = await requests.get(key);
+      return known ? mark(known.identity).toString() : "";
+    },
   };
 }
 

@@ -137,8 +137,7 @@ const isMember = ({ kind, id }: { readonly kind: string; readonly id: string }, 
 export const representatives = defineCollection({
   name: "voters",
   schema: voterSchema,
-  lifetime:
-    "until it is removed, or for 30 days where its server has no subscription (not with GOVERNANCE_CHANNEL_ID, whose server is unknown)",
+  lifetime: "until it is removed, or for 30 days where its server has no subscription",
   owners: [
     {
       kind: "person",

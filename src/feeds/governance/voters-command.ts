@@ -7,6 +7,7 @@ import { type ActingCommand, commandForManagers, OTHER_VERSION } from "../../dis
 import type { MessagePayload } from "../../discord/message.js";
 import { readThing } from "../../discord/named-things.js";
 import {
+  canView,
   checkMember,
   checkPingable,
   goneRoles,
@@ -19,6 +20,7 @@ import { isSameVoter } from "../../ledger/votes.js";
 import { channelMention, join, type Markdown, md, roleMention, userMention } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
 import { PersonError } from "../../util/person-error.js";
+import { present } from "../../util/present.js";
 import { type Representative, representativeId, representatives, representativesIn } from "./collections.js";
 import { definition as governance, noLongerVoter } from "./definition.js";
 import { pingsMissing } from "./topics.js";
@@ -124,6 +126,21 @@ async function pingedLine(services: FeedServices, guildId: string): Promise<Mark
     : md`⚠️ No channel pings them yet. Pick the governance subscription in \`/setup\`, press Edit, switch on reminders before deadlines, and choose to ping representatives.`;
 }
 
+/** Warns of a representative who can see none of the channels that ping them. Nothing, if Discord cannot be asked. */
+async function unseenLine(
+  services: FeedServices,
+  guildId: string,
+  { who }: Representative,
+): Promise<Markdown | undefined> {
+  const channelIds = await pingingChannels(services, guildId);
+  const reader = readingOnce(services.rest);
+  for (const channelId of channelIds)
+    if (await canView(reader, { guildId, channelId }, who).catch(() => true)) return undefined;
+  return channelIds.length === 0
+    ? undefined
+    : md`⚠️ ${mentionOf({ who })} can't see ${mentionsOf(channelIds)}, so Discord notifies nobody. Grant **View Channel** there.`;
+}
+
 async function setRepresentative(
   interaction: ChatInputCommandInteraction,
   services: FeedServices,
@@ -167,10 +184,12 @@ async function setRepresentative(
       collection.put(representativeId(guildId, voter.aliases[0] ?? voter.name), newRepresentative),
     ];
   });
-  return say(services, md`Representative set`, [
+  const lines = [
     md`**${cut(voter.name, 100)}** → ${mentionOf(newRepresentative)}`,
     await pingedLine(services, guildId),
-  ]);
+    await unseenLine(services, guildId, newRepresentative),
+  ];
+  return say(services, md`Representative set`, present(lines));
 }
 
 async function listRepresentatives(

@@ -3,7 +3,7 @@ import type { Subscription } from "../../delivery/collections.js";
 import type { Mentions } from "../../delivery/feed.js";
 import type { Subscriptions } from "../../delivery/subscriptions.js";
 import type { Pacer } from "../../discord/pacer.js";
-import { isPingable, mayPost, readingOnce } from "../../discord/places.js";
+import { canView, isPingable, mayPost, readingOnce } from "../../discord/places.js";
 import { isSameVoter, type MissingVotes } from "../../ledger/votes.js";
 import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
@@ -61,15 +61,17 @@ async function withoutClosed(
   const at = all.findIndex(({ channelId }) => channelId === own);
   if (at <= 0) return all;
   const earlier = all.slice(0, at);
-  const checks = earlier.map(({ guildId, channelId }) => mayPost(rest, botId, guildId ?? "", channelId));
+  const checks = earlier.map(({ guildId, channelId, tagId }) =>
+    mayPost(rest, botId, { guildId: guildId ?? "", channelId, tagId }),
+  );
   const isOpen = await Promise.all(checks);
   return [...earlier.filter((_, index) => isOpen[index]), ...all.slice(at)];
 }
 
 /**
  * Returns the representatives that a reminder pings in a channel: those of super validators that have not voted. If several
- * channels of a server ping for the same reminder, each representative is pinged in only one of them, that of the oldest
- * subscription. A role must be pingable there by everyone, or by the person who mapped it.
+ * channels of a server ping for the same reminder, each representative is pinged in only one of them: that of the oldest
+ * subscription that they can see. A role must be pingable there by everyone, or by the person who mapped it.
  * @throws {Error} if Discord cannot be asked who may ping a role
  */
 export async function mentionsFor(
@@ -105,19 +107,21 @@ export async function mentionsFor(
     subscribed.length > 0 ? subscribed : [recipient],
     channelId,
   );
-  /** Returns the first channel in which a role may be pinged. */
-  const channelFor = async (roleId: string, setBy: string | undefined): Promise<string | undefined> => {
-    for (const each of pinging)
-      if (await isPingable(reader, { guildId, channelId: each.channelId, botId }, roleId, setBy))
-        return each.channelId;
-    return undefined;
+  /** Returns the first channel in which a representative may be pinged and sees it, or else the first where they may be pinged. */
+  const channelFor = async ({ who, setBy }: Representative): Promise<string | undefined> => {
+    const allowed: string[] = [];
+    for (const each of pinging) {
+      const place = { guildId, channelId: each.channelId, botId };
+      if (who.kind === "role" && !(await isPingable(reader, place, who.id, setBy))) continue;
+      if (pinging.length === 1 || (await canView(reader, place, who))) return each.channelId;
+      allowed.push(each.channelId);
+    }
+    return allowed[0];
   };
   const userIds = new Set<string>();
   const roleIds = new Set<string>();
-  for (const { who, setBy } of absent) {
-    const isRole = who.kind === "role";
-    const pingedIn = isRole ? await channelFor(who.id, setBy) : pinging[0]?.channelId;
-    if (pingedIn === channelId) (isRole ? roleIds : userIds).add(who.id);
-  }
+  for (const each of absent)
+    if ((await channelFor(each)) === channelId)
+      (each.who.kind === "role" ? roleIds : userIds).add(each.who.id);
   return { userIds: [...userIds], roleIds: [...roleIds] };
 }

@@ -258,6 +258,26 @@ describe("a calendar's own requests", () => {
     return { discord, keep, made, store, state, reread: requests.reread, pass };
   };
 
+  it("find an event whose creation got no answer, although its vote request's id is not shown as it is", async () => {
+    const { discord, keep, made, state, reread } = await startCalendar();
+    const identity = "a`b  c";
+    const request = tracked({ identity, phase: "open" }, { voteBefore: Date.now() + DAY });
+    await state.commit([createTrackedVoteRequests(state).put("a", request)]);
+    reread();
+    discord.trap({ method: "POST", path: /scheduled-events$/, times: 1, error: "lost" });
+    const subscribers = new Set([discord.guild.id]);
+    const stored = async () =>
+      [...(await state.open(calendarEvents).list()).values()].flatMap(({ eventId }) => eventId ?? []);
+    await expect
+      .poll(async () => {
+        await keep(subscribers);
+        return (await stored()).length;
+      })
+      .toBe(1);
+    expect(made(discord.guild.id).map(({ id }) => id)).toEqual(await stored());
+    await discord.close();
+  });
+
   it("end the events with the latest deadlines if there are more than fifty", async () => {
     const { discord, keep, made, state } = await startCalendar();
     const guildId = discord.guild.id;

@@ -277,6 +277,30 @@ describe("missing votes", () => {
     await ask("/subscribe remove", { channel: second.id });
   });
 
+  it("ping in the next channel if they can't see the oldest one", async () => {
+    const { guild, people } = harness.discord;
+    const [first] = ledger().superValidators;
+    const bits = PermissionFlagsBits;
+    const second = world().addChannel({ type: 0, guild_id: guild.id, name: "open-votes" });
+    await ask("/subscribe governance", { channel: second.id, missing: "ping", before: "24h" });
+    const hidden = { id: people.ana.id, type: 1 as const, allow: "0", deny: String(bits.ViewChannel) };
+    channel.permission_overwrites.push(hidden);
+    const unseen = await open("Motion for somebody who can't see it");
+    harness.pass(7 * HOUR);
+    const pattern = /left to vote: Motion for somebody/;
+    expect((await until(channel, pattern)).pings).not.toContain("@ana");
+    expect((await until(second, pattern)).pings).toContain("@ana");
+    ledger().closeVoteRequest(unseen, "Rejected");
+    await ask("/subscribe remove", { channel: second.id });
+    expect(textOf(await ask("/voters set", { sv: first?.name ?? "", who: people.ana.id }))).toContain(
+      `<@${people.ana.id}> can't see <#${channel.id}>, so Discord notifies nobody.`,
+    );
+    channel.permission_overwrites.splice(channel.permission_overwrites.indexOf(hidden), 1);
+    expect(textOf(await ask("/voters set", { sv: first?.name ?? "", who: people.ana.id }))).not.toContain(
+      "can't see",
+    );
+  });
+
   it("check and list many roles with few requests, and say first where they are pinged", async () => {
     const { guild, requests } = harness.discord;
     const setter = world().addUser("Mapper");
