@@ -378,11 +378,6 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     told: "a role is pinged in a channel where the person who mapped it may not ping it",
     seed: 6,
     file: "src/feeds/governance/voters.ts",
-    changes: [
-      [
-        "await isPingable(reader, { guildId, channelId: each.channelId, botId }, roleId, setBy)",
-        'setBy !== ""',
-      ],
-    ],
+    changes: [["await isPingable(reader, place, who.id, setBy)", 'setBy !== ""']],
   },
 };

@@ -231,8 +231,10 @@ export function createJanitor(
       if (endedSubjects.size === 0) return writes;
       for (const { definition, owner } of ownedBy(collections, "subject")) {
         const collection = state.open(definition);
-        for await (const [id, document] of collection.entries())
-          if (endedSubjects.has(owner.subjectOf(id, document))) writes.push(collection.delete(id));
+        if (!owner.subjectOf) writes.push(...subjects.map((id) => collection.delete(id)));
+        else
+          for await (const [id, document] of collection.entries())
+            if (endedSubjects.has(owner.subjectOf(id, document))) writes.push(collection.delete(id));
       }
       return writes;
     },

@@ -22,8 +22,8 @@ export type Owner<T = unknown> =
     }
   | {
       readonly kind: "subject";
-      /** Returns the document's subject, as named in the feed's polls. */
-      subjectOf(id: string, document: T): string;
+      /** Returns the document's subject, as named in the feed's polls. Without this function, a document's id is its subject. */
+      subjectOf?(id: string, document: T): string;
     }
   | {
       readonly kind: "person";
@@ -43,6 +43,11 @@ export interface CollectionDefinition<T = unknown> {
   readonly owners?: readonly Owner<T>[];
   /** Converts a document of an earlier version, before it is parsed. */
   upgrade?(id: string, document: StoredFields): StoredFields;
+  /**
+   * False for a document that `list` leaves out, because it is about something that is over. It then takes no memory. It must stay
+   * false unless the document is changed.
+   */
+  isListed?(document: T): boolean;
   /** True if all networks share the collection. Each network has its own copy of every other collection. */
   readonly isShared?: boolean;
   /** Only for type inference. It never has a value. */

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { yieldIfBusy } from "../util/event-loop.js";
 import type { CollectionDefinition } from "./collection.js";
 import type { Store } from "./store.js";
@@ -8,7 +9,7 @@ export interface Documents<T> {
   /**
    * Returns all documents by id. They stay in memory, and are parsed again only if their text has changed. If nothing has
    * changed, and no other process writes, it returns the same map. Use `entries` for a collection that is very large or read
-   * only once.
+   * only once. Documents that are not `isListed` are left out.
    */
   list(): Promise<ReadonlyMap<string, T>>;
   /**
@@ -64,6 +65,9 @@ function parseDocument<T>({ schema, upgrade }: CollectionDefinition<T>, id: stri
   return { document: result.data as T };
 }
 
+const digestOf = (id: string, text: string): string =>
+  createHash("sha1").update(`${id}\n${text}`).digest("base64");
+
 interface DocumentsOptions {
   /** Returns the collection's name in the store. */
   readonly storedName: () => Promise<string>;
@@ -78,6 +82,9 @@ export function createDocuments<T>(
   { storedName, setAside }: DocumentsOptions,
 ): Documents<T> {
   const parse = (id: string, text: string) => parseDocument(definition, id, text);
+  const { isListed } = definition;
+  /** Digests of the documents that the last complete read left out. They are not parsed again. */
+  let leftOut: ReadonlySet<string> = new Set();
   /** Result of the last `list`. */
   let listedDocuments: ReadonlyMap<string, T> = new Map();
   /** Number of the store's changes that it includes, `undefined` before the first `list`. */
@@ -103,6 +110,41 @@ export function createDocuments<T>(
     await Promise.all(unreadable);
     return documents;
   };
+  /** Reads all documents that are listed. */
+  const readAll = async (name: string): Promise<ReadonlyMap<string, T>> => {
+    const documents = new Map<string, T>();
+    const stillLeftOut = new Set<string>();
+    const isUnknown = ([id, text]: DocumentPage[number]): boolean => {
+      const digest = digestOf(id, text);
+      if (leftOut.has(digest)) stillLeftOut.add(digest);
+      return !stillLeftOut.has(digest);
+    };
+    // Read page by page, because a promise for each of thousands of documents would take longer than reading them.
+    for await (const page of store.pages(name))
+      for (const [id, document] of await readPage(isListed ? page.filter(isUnknown) : page, parseChanged))
+        if (isListed?.(document) === false) stillLeftOut.add(digestOf(id, textOf(document)));
+        else documents.set(id, document);
+    leftOut = stillLeftOut;
+    return documents;
+  };
+  /** Reads the changed documents, and returns them with the other ones that are listed. */
+  const readChanged = async (name: string, ids: ReadonlySet<string>): Promise<ReadonlyMap<string, T>> => {
+    const documents = new Map(listedDocuments);
+    let isSorted = true;
+    for (const id of ids) {
+      await yieldIfBusy();
+      const text = await store.get(name, id);
+      const [parsed] = text === undefined ? [] : await readPage([[id, text]], parseChanged);
+      if (!parsed) documents.delete(id);
+      else {
+        isSorted &&= documents.has(id);
+        documents.set(...parsed);
+      }
+    }
+    if (isListed) for (const [id, document] of documents) if (!isListed(document)) documents.delete(id);
+    // Sort like a complete read, so that lists look the same after a restart.
+    return isSorted ? documents : new Map([...documents].sort(([a], [b]) => (a < b ? -1 : 1)));
+  };
   return {
     async get(id) {
       const text = await store.get(await storedName(), id);
@@ -127,28 +169,9 @@ export function createDocuments<T>(
       const upTo = store.changes?.now();
       const changedIds = listedUpTo === undefined ? undefined : store.changes?.since(name, listedUpTo);
       if (changedIds?.size === 0) return listedDocuments;
-      const previousDocuments = listedDocuments;
-      let documents = new Map(changedIds ? previousDocuments : []);
-      const read = async (page: DocumentPage) => {
-        const parsedPage = await readPage(page, parseChanged);
-        for (const [id, document] of parsedPage) documents.set(id, document);
-        return parsedPage.length;
-      };
-      if (changedIds) {
-        for (const id of changedIds) {
-          await yieldIfBusy();
-          const text = await store.get(name, id);
-          if (text === undefined || (await read([[id, text]])) === 0) documents.delete(id);
-        }
-        // Sort like a complete read, so that lists look the same after a restart.
-        if ([...changedIds].some((id) => !previousDocuments.has(id)))
-          documents = new Map([...documents].sort(([a], [b]) => (a < b ? -1 : 1)));
-      }
-      // Read page by page, because a promise for each of thousands of documents would take longer than reading them.
-      else for await (const page of store.pages(name)) await read(page);
-      listedDocuments = documents;
+      listedDocuments = changedIds ? await readChanged(name, changedIds) : await readAll(name);
       listedUpTo = upTo;
-      return documents;
+      return listedDocuments;
     },
     async startingWith(start) {
       const documents = new Map<string, T>();

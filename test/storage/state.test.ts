@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import * as z from "zod";
 import { newDataDir } from "../../sandbox/bot-process.js";
 import {
   announcements,
@@ -9,6 +10,7 @@ import {
 } from "../../src/delivery/collections.js";
 import { FIRST_FEED } from "../../src/delivery/version-1.js";
 import { knownTokens } from "../../src/directory/collections.js";
+import { defineCollection } from "../../src/storage/collection.js";
 import { openFileStore } from "../../src/storage/file-store.js";
 import { holdForever, type LeasedState, LeaseLost } from "../../src/storage/lease.js";
 import {
@@ -156,6 +158,46 @@ it("reads only the documents that have changed since the last list, if no other 
   expect((await listed()).filter((each) => each.endsWith(": 2"))).toHaveLength(1_000);
   expect(reads.pages).toBe(2);
 });
+
+it.each([
+  ["by this process alone", false],
+  ["by several processes", true],
+])(
+  "leaves documents that are over out of lists, and does not parse them again, if written %s",
+  async (_, isShared) => {
+    let parsed = 0;
+    const countParse = (isOver: boolean) => {
+      parsed += 1;
+      return isOver;
+    };
+    const tasks = defineCollection({
+      name: "tasks",
+      schema: z.object({ isOver: z.boolean().transform(countParse), at: z.number() }),
+      lifetime: "in this test",
+      isListed: ({ isOver }) => !isOver,
+    });
+    const { changes, ...shared } = openFileStore(newDataDir());
+    const state = createState(isShared || !changes ? shared : { ...shared, changes }, {
+      log: { error: () => {} },
+    });
+    const all = state.open(tasks);
+    const listed = async () => [...(await all.list()).keys()];
+    await state.commit(["a", "b", "c", "d"].map((id) => all.put(id, { isOver: id === "b", at: 1 })));
+    expect(await listed()).toEqual(["a", "c", "d"]);
+    expect(parsed).toBe(4);
+    await state.commit([all.put("c", { isOver: true, at: 1 })]);
+    expect(await listed()).toEqual(["a", "d"]);
+    await state.commit([all.put("a", { isOver: false, at: 2 })]);
+    expect(await listed()).toEqual(["a", "d"]);
+    expect(parsed).toBe(6);
+    expect(await all.get("b")).toEqual({ isOver: true, at: 1 });
+    await state.commit([all.put("b", { isOver: false, at: 1 }), all.delete("a")]);
+    expect(await listed()).toEqual(["b", "d"]);
+    await state.commit([all.delete("b")]);
+    expect(await listed()).toEqual(["d"]);
+    await state.close();
+  },
+);
 
 it("changes nothing for a read-only user", async () => {
   const { store, write, error, lines } = open();

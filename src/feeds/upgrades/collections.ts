@@ -42,7 +42,7 @@ const standstillSchema = z.object({
   revision: z.number(),
 });
 
-const ofSubject: Owner = { kind: "subject", subjectOf: (id) => id };
+const ofSubject: Owner = { kind: "subject" };
 
 /** Accepted upgrades, by subject. At most one of them is open. */
 export const upgrades = defineCollection({

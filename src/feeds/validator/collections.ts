@@ -2,6 +2,8 @@ import * as z from "zod";
 import { subscriptionId } from "../../delivery/collections.js";
 import { type DocumentOf, defineCollection, type Owner } from "../../storage/collection.js";
 import { timestampSchema } from "../../storage/timestamp.js";
+import { ageOf } from "../../util/clock.js";
+import { HOUR } from "../../util/units.js";
 
 /** The name of this feed. */
 export const VALIDATOR_FEED = "validator";
@@ -140,13 +142,21 @@ export const watchId = (channelId: string, party: string): string =>
   subscriptionId(channelId, VALIDATOR_FEED, party);
 
 /** Ids of alerts and responses are `<channel>/<alert>`. */
-const ofAlert: Owner = { kind: "subject", subjectOf: (id) => id };
+const ofAlert: Owner = { kind: "subject" };
+
+/** Time after its end for which an alert is still listed, in ms. A hold that begins again within an hour is the same one. */
+const SETTLED_MS = 2 * HOUR;
 
 /** Alerts, by channel and subject. */
 export const alerts = defineCollection({
   name: "alerts",
   schema: alertSchema,
   lifetime: "until 30 days after it is over",
+  // A bot with many subscriptions has hundreds of thousands of ended alerts. The end of an unsure standstill is still to be told.
+  isListed: (alert) =>
+    alert.endedAt === undefined ||
+    ageOf(alert.endedAt, Date.now()) < SETTLED_MS ||
+    (alert.kind === "hold" && alert.standstill?.isUnsure === true),
   owners: [
     { kind: "subscription", patternOf: (_, { channelId }) => ({ channelId, feed: VALIDATOR_FEED }) },
     ofAlert,
@@ -200,6 +210,9 @@ export const isSnoozed = (response: AlertResponse | undefined, now: number): boo
 
 /** Returns the id of an alert and of its responses. */
 export const alertId = (channelId: string, subject: string): string => `${channelId}/${subject}`;
+
+/** Returns the subject in the id of an alert. */
+export const subjectIn = (id: string): string => id.slice(id.indexOf("/") + 1);
 
 /** Returns for how long a hold has lasted, without its breaks, in ms. */
 export const heldMs = (

@@ -251,19 +251,28 @@ export async function load(state: State, subscribers: Subscribers, { membersOf, 
   };
 }
 
-/** Returns the ids of alerts that ended long ago or have no subscription, and of responses without an alert. */
-export async function finishedAlerts(
-  { watchedBy, alerts, responses }: Loaded,
-  now: number,
-): Promise<readonly string[]> {
-  const isOld = ({ endedAt }: Alert) => endedAt !== undefined && endedAt < now - KEPT_MS;
+/** Returns the ids of alerts that no subscription watches any more. Alerts that ended a while ago stay. */
+export async function orphanedAlerts({ watchedBy, alerts }: Loaded): Promise<readonly string[]> {
   const isOrphan = (each: Alert) => {
     const parties = watchedBy.get(each.channelId);
     return each.kind === "silent" ? !parties?.has(each.validator) : !parties;
   };
-  const finished = await filterInTurns(alerts, ([, each]) => isOld(each) || isOrphan(each));
-  const unanswerable = await filterInTurns(responses.keys(), (id) => !alerts.has(id));
-  return [...finished.map(([id]) => id), ...unanswerable];
+  const orphans = await filterInTurns(alerts, ([, each]) => isOrphan(each));
+  return orphans.map(([id]) => id);
+}
+
+/** Returns the ids of alerts that ended long ago, and of responses without an alert. It reads every alert. */
+export async function oldAlerts(
+  state: State,
+  { responses }: Pick<Loaded, "responses">,
+  now: number,
+): Promise<readonly string[]> {
+  const all = state.open(alerts);
+  const ids: string[] = [];
+  for await (const [id, { endedAt }] of all.entries())
+    if (endedAt !== undefined && endedAt < now - KEPT_MS) ids.push(id);
+  for (const id of responses.keys()) if ((await all.get(id)) === undefined) ids.push(id);
+  return ids;
 }
 
 /** Returns the writes that delete what is stored about validators that are no longer watched. */

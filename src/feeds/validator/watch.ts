@@ -16,16 +16,17 @@ import { compareVersions, isVersion, newestCredible, type VersionSurvey } from "
 import type { State } from "../../storage/state.js";
 import { ageOf } from "../../util/clock.js";
 import { filterInTurns, inPieces, yieldIfBusy } from "../../util/event-loop.js";
-import { DAY, MINUTE } from "../../util/units.js";
-import { type Alert, alertId, type ValidatorWatch } from "./collections.js";
+import { DAY, HOUR, MINUTE } from "../../util/units.js";
+import { type Alert, alertId, subjectIn, type ValidatorWatch } from "./collections.js";
 import { behindWhat, dueWarning, isListedAgain, judge, judgeVersion } from "./decide.js";
 import { settleHold } from "./holds.js";
 import {
-  finishedAlerts,
   type GroupSource,
   type Loaded,
   load,
   noFindings,
+  oldAlerts,
+  orphanedAlerts,
   type Poll,
   stepsOf,
   unwatchedWrites,
@@ -219,18 +220,25 @@ export function createValidatorWatch(deps: ValidatorWatchDeps) {
   /** Revisions of people's responses that alerts already show. */
   const shownRevisions = new Map<string, number>();
   const readNetwork = createNetworkReader(explorer, state, now);
+  /** Time of the last cleanup, epoch ms. The first one waits for an hour, because it reads every alert. */
+  let cleanedAt = now() - DAY + HOUR;
   /** The newest report in the last list, epoch ms, and true if a list with older ones has been ignored since. */
   let newest = { reportAt: 0, isDoubted: false };
 
   return async function* (subscribers: Subscribers): PollSteps {
     const loaded = await load(state, subscribers, { membersOf, isListed });
     const oldWrites = await unwatchedWrites(state, loaded);
-    const endedAlerts = await finishedAlerts(loaded, now());
+    const isCleanupDue = ageOf(cleanedAt, now()) >= DAY;
+    if (isCleanupDue) cleanedAt = now();
+    const finishedAlerts = [
+      ...(await orphanedAlerts(loaded)),
+      ...(isCleanupDue ? await oldAlerts(state, loaded, now()) : []),
+    ];
     const live = await filterInTurns(loaded.watched.values(), ({ isLive }) => isLive);
     const unlisted = await filterInTurns(loaded.watched.values(), ({ isUnlisted }) => isUnlisted);
     // Thousands of alerts may be forgotten at the same time. Each step is one commit.
-    for await (const ended of inPieces(endedAlerts, DOCUMENTS_PER_STEP))
-      yield { ended, changed: ended.flatMap((id) => loaded.alerts.get(id)?.subject ?? []) };
+    for await (const ended of inPieces(finishedAlerts, DOCUMENTS_PER_STEP))
+      yield { ended, changed: ended.map(subjectIn) };
     for await (const writes of inPieces(oldWrites, DOCUMENTS_PER_STEP)) yield { writes };
     if (live.length + unlisted.length === 0) {
       // Without subscriptions, no poll learns the new rhythm, and the digest would wait for it.
@@ -300,10 +308,10 @@ export function createValidatorWatch(deps: ValidatorWatchDeps) {
   };
 
   /** Returns the alerts that people have responded to since the last poll, perhaps through another process. */
-  function answered({ responses, alerts }: Loaded): string[] {
+  function answered({ responses }: Loaded): string[] {
     const news = [...responses].filter(([id, { revision }]) => shownRevisions.get(id) !== revision);
     for (const [id, { revision }] of news) shownRevisions.set(id, revision);
     for (const id of [...shownRevisions.keys()]) if (!responses.has(id)) shownRevisions.delete(id);
-    return news.flatMap(([id]) => alerts.get(id)?.subject ?? []);
+    return news.map(([id]) => subjectIn(id));
   }
 }

@@ -450,9 +450,9 @@ describe.concurrent("a validator that is healthy", () => {
         lastReport: (number, now) => hourly(number, Math.min(now, stop)),
         roundAt: (now) => Math.floor(Math.min(now, stop) / (10 * MINUTE)),
         inspect: async (state) => {
-          ended = [...(await state.open(alerts).list()).values()].filter(
-            (each) => each.endedAt !== undefined,
-          );
+          ended = [];
+          for await (const [, each] of state.open(alerts).entries())
+            if (each.endedAt !== undefined) ended.push(each);
         },
       },
       6 * HOUR,
