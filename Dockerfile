@@ -2,7 +2,7 @@
 
 # Renovate updates the digests of the images.
 
-# What it builds runs on any platform: it is built once, on that of the builder.
+# The build runs once, on the builder's platform. Its output runs on any platform.
 FROM --platform=$BUILDPLATFORM node:24-slim@sha256:a9f5f7c91a432850b2a8a7797adf5eadb6c733ceed61167806cee7ea7fbc29df AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -13,7 +13,7 @@ COPY commands ./commands
 COPY tools ./tools
 RUN npm run build
 
-# What runs needs none of what builds.
+# The final image has no build tools.
 FROM node:24-slim@sha256:a9f5f7c91a432850b2a8a7797adf5eadb6c733ceed61167806cee7ea7fbc29df AS production
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./

@@ -23,17 +23,17 @@ globalThis.Date = class extends RealDate {
 };
 
 /**
- * How many times as often a timer fires. A job waits for what its run has left of the second, or of the minutes: not for a whole
- * number of milliseconds, as a timeout does.
+ * Returns the factor by which a timer is shortened. A job's wait is not a whole number of milliseconds, because it is the rest of its
+ * interval. A timeout is.
  */
-function haste(ms) {
+function speedUpOf(ms) {
   if (ms > 600 && ms < 1_000) return jobsPerSecond;
   return ms > 20_000 && !Number.isInteger(ms) ? hurry : 1;
 }
 if (jobsPerSecond > 1 || hurry > 1) {
   const realSetTimeout = setTimeout;
-  const hastened = (job, ms = 0, ...given) => realSetTimeout(job, ms / haste(ms), ...given);
-  globalThis.setTimeout = Object.assign(hastened, realSetTimeout);
+  const shortened = (job, ms = 0, ...given) => realSetTimeout(job, ms / speedUpOf(ms), ...given);
+  globalThis.setTimeout = Object.assign(shortened, realSetTimeout);
 }
 
 process.on("message", (message) => {

@@ -7,14 +7,14 @@ import { PerformanceObserver } from "node:perf_hooks";
 
 /** Minimum length of a reported block, in ms. */
 const LONGEST_MS = Number(process.env.BLOCKS_FROM_MS ?? 200);
-/** What happened in a block is known after so many ms: collections are told of a turn later, the host's part at the next tick. */
+/** Delay before a block is reported, in ms. Garbage collections are known a turn later, the host's part at the next tick. */
 const BOOKED_MS = 50;
-/** Of the main thread: "<ns on a CPU> <ns waiting for one> <turns>" (Linux: Documentation/scheduler/sched-stats.rst). */
+/** Times of the main thread: "<ns on a CPU> <ns waiting for one> <turns>" (Linux: Documentation/scheduler/sched-stats.rst). */
 const SCHEDSTAT = "/proc/self/schedstat";
-/** Of all CPUs, in hundredths of a second; the eighth is what the host took from a virtual machine (Linux: proc_stat(5)). */
+/** Times of all CPUs, in hundredths of a second. The eighth is what the host took from a virtual machine (Linux: proc_stat(5)). */
 const STAT = "/proc/stat";
 const isLinux = existsSync(SCHEDSTAT) && existsSync(STAT);
-/** How long the main thread has been at work, and kept from it by the machine, since it began, in ms. */
+/** Returns the CPU time of the main thread and the time in which the machine kept it waiting, in ms. */
 const timesNow = () => {
   if (!isLinux) return { workedMs: performance.now(), keptMs: 0, stolenMs: 0 };
   const [worked, waited] = readFileSync(SCHEDSTAT, "utf8").split(" ").map(Number);
@@ -22,13 +22,13 @@ const timesNow = () => {
   return { workedMs: worked / 1e6, keptMs: waited / 1e6 + stolen, stolenMs: stolen };
 };
 
-/** Garbage collections of late, which are told beside a block: they are its cause, or not. */
+/** The last garbage collections, which are reported beside a block because they may be its cause. */
 let collections = [];
 new PerformanceObserver((list) => {
   collections = [...collections, ...list.getEntries()].slice(-20);
 }).observe({ entryTypes: ["gc"] });
 
-/** What the main thread was at, as a profile of the last seconds tells: where the fuzzer is asked to explain itself. */
+/** CPU profile of the last seconds, for the report of a fuzzer that runs with FUZZ_EXPLAIN. */
 const session = process.env.FUZZ_EXPLAIN ? new Session() : undefined;
 const profile = () => {
   session?.post("Profiler.setSamplingInterval", { interval: 20_000 });
@@ -37,7 +37,7 @@ const profile = () => {
 session?.connect();
 session?.post("Profiler.enable");
 profile();
-/** The functions in which the last so many ms went, with what they called: the busiest first. */
+/** Returns the functions that took the last ms, including the functions that they called, the busiest first. */
 const explain = (ms) => {
   const found = new Map();
   session?.post("Profiler.stop", (_, { profile: { nodes, samples, timeDeltas, startTime, endTime } }) => {
@@ -65,7 +65,7 @@ const explain = (ms) => {
 
 let last = performance.now();
 let before = timesNow();
-/** What the profiler itself takes is no block of the bot's, and is left out to the millisecond. */
+/** Does work of the profiler, whose time does not count as a block of the bot. */
 const leaveOut = (work) => {
   const from = { at: performance.now(), ...timesNow() };
   const result = work();

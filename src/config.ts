@@ -87,8 +87,7 @@ const networkVariables = {
 } as const satisfies Record<string, Shape>;
 
 /**
- * Variables without a network's name that apply to every network that has none of its own. The others apply only to the first
- * network.
+ * Variables whose value without a suffix is the default for all networks. The others apply only to the first network without a suffix.
  */
 const FOR_ALL: ReadonlySet<string> = new Set([
   "COIN",
@@ -96,7 +95,7 @@ const FOR_ALL: ReadonlySet<string> = new Set([
   "EXPLORER_CONCURRENCY",
 ]);
 /**
- * Variables without a network's name that are not inherited by any network, not even the first: a channel belongs to one network
+ * Variables that count only with a network's suffix if NETWORKS is set, even for the first network: a channel belongs to one network
  * permanently.
  */
 const FOR_NONE: ReadonlySet<string> = new Set(["GOVERNANCE_CHANNEL_ID", "NETWORK_NAME"]);

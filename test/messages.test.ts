@@ -110,7 +110,7 @@ const NOT_SHOWN: readonly string[] = [
 /** Beginnings of sentences that no scene shows, because they need a state that is rare, or that one sandbox does not have. */
 const RARE: readonly string[] = [
   "I couldn't check if it has voted on ….",
-  "It answers, but readings of it have failed for more than 15 ",
+  "The explorer answers, but I haven't been able to use its dat",
   "Its reminder times before this date have passed, so I won't ",
   "Nothing changed: you already watch this",
   "Too few had voted by the quorum date, ….",
@@ -178,7 +178,7 @@ const RARE: readonly string[] = [
   "I couldn't read the details right now.",
   "I couldn't read who hasn't voted yet.",
   "I haven't read the validators yet.",
-  "I haven't read what all accepted votes decide, so I don't kn",
+  "I'm still reading the accepted votes, so I don't know yet if",
   "If there's still a problem, a new alert follows.",
   "🔴 It's silent now. Its alert is open.",
   "🔴 It's silent now. You'll get an alert in a few minutes, un",

@@ -95,9 +95,9 @@ export const saveUntilKept = (request: SaveRequest): Promise<SavedWords> =>
   untilSaved(() => saveOnce(request));
 
 /**
- * True if a feed keeps what it remembers about a subscription, as after a change of its role. The feed starts again if the
- * subject changes, or one of the topics and options in `restartedBy` (without it, any of them). Without `restartedBy`, a feed
- * that has `/subscribe edit` also starts again if the same is typed again.
+ * True if a feed's state of a subscription survives the change, such as one of its role. A change of the subject resets it, or of one
+ * of the topics and options in `restartedBy` (by default, any of them). Without `restartedBy`, typing the same settings again resets
+ * it, too, if the feed has `/subscribe edit`.
  */
 function isContinued(
   feed: FeedDefinition,

@@ -45,7 +45,7 @@ export function createFail(context: FailContext) {
       return state.commit([unchanged, subscriptions.healthWrite(channelId, health)]);
     });
 
-  /** Writes that the person refuses direct messages. They are told with their next command. */
+  /** Returns the writes that record that the person refuses direct messages. Their next command tells them. */
   const refusalWrites = async (userId: string | null, channelId: string) => {
     const people = state.open(watchers);
     const person = userId === null ? undefined : await people.get(userId);

@@ -156,7 +156,7 @@ export interface FeedDefinition {
    * (Discord: 25 options).
    */
   readonly isTypedAgain?: boolean;
-  /** Topics and options whose change makes the feed forget what it remembers about a subscription. All without it. */
+  /** Topics and options whose change resets the feed's state of a subscription. By default, all of them. */
   readonly restartedBy?: readonly string[];
   /** True if its messages never ping, so that no role can be chosen. */
   readonly isQuiet?: boolean;

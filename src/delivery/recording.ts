@@ -50,7 +50,7 @@ export type CommitDelivery = (
 ) => Promise<boolean>;
 
 /**
- * Repeats a commit until it succeeds, or until its subscriptions are removed, whose documents must not be written again.
+ * Repeats a commit until it succeeds. It stops if the subscriptions were removed, so that their documents are not written again.
  * @param attempt commits with the expectation that the subscription is unchanged
  * @returns false if no subscription is left
  */

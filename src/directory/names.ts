@@ -71,7 +71,7 @@ export interface Names {
   actionOf(identity: string): string | undefined;
   /** Returns how a vote request changes the schedule of the next upgrade. `undefined` if its detail was not read. */
   upgradeOf(identity: string): UpgradeChange | null | undefined;
-  /** Returns what only the bot observed about a vote request. Empty if there is none. */
+  /** Returns the times of a vote request that only the bot has seen. Empty if there is none. */
   seenOf(identity: string | null): Pick<Standable, "enoughYesAt" | "hasExpired" | "closed">;
   /** True if a voter was no longer a super validator when all voters were last read. */
   isFormer(voter: Voter): boolean;

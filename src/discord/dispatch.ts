@@ -178,7 +178,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
       outcome = kindOf(error);
       const ending = handlerLabel === undefined ? "" : `\n-# ${escapeText(handlerLabel)}`;
       const content = toContent(explain(error, log, interaction.id), commandPaths(), ending);
-      // So that the person need not look for the button or the menu again.
+      // Offer "Try again", so that the person doesn't have to find the button or the menu again.
       const mayCorrect = error instanceof PersonError && !(error instanceof FinalError);
       const isToCorrect = mayCorrect && interaction.isModalSubmit() && drafts.has(draftKey(interaction));
       return isToCorrect ? { content, components: [tryAgainRow(interaction.customId)] } : { content };

@@ -74,7 +74,7 @@ export async function openUndocumentedSlice<Name extends ListName>(
   }
   const start = startRow - request * size;
   const isCut = size > 0 && start + ROWS_PER_SCREEN > size && !isWhole(reading.data) && request < LAST_PAGE;
-  // The page size may be no multiple of the screen's.
+  // A screen's rows may be on two pages, because the page size need not be a multiple of the screen's.
   const next = isCut ? await ifAnswered(load({ page: request + 1, size: ROWS_PER_REQUEST })) : undefined;
   if (!next || samePage(reading.data, next.data, keyOf(name)))
     return { ...reading, data: slice(reading.data, start, request, size) };

@@ -246,7 +246,7 @@ export function createExplorerService({
       onRead(name, "upstream");
       return toReading(name, entry, false);
     } catch (thrown) {
-      // Retries count, so that people have no requests left while the explorer fails. That is not their doing.
+      // Retries count towards a person's limit. If the explorer fails, it is to blame, and not the person.
       const failed = isSpent(thrown) ? troubleWithin(MINUTE) : undefined;
       const error = failed ? new ExplorerError(failed, "No requests left", { cause: thrown }) : thrown;
       const problem = error instanceof ExplorerError ? error.problem : "failing";

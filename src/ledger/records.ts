@@ -49,7 +49,7 @@ export interface VoterRecord {
 export interface KnownEndings {
   /** True if a voter is no longer a super validator. */
   isFormer(voter: Voter): boolean;
-  /** Returns what only the bot observed about a vote request. */
+  /** Returns the times of a vote request that only the bot has seen. */
   seenOf(identity: string | null): { readonly closed?: Closing | undefined };
 }
 

@@ -44,7 +44,7 @@ const STILL_INTERVALS = 3;
 const PAUSE_MS = 16 * MINUTE;
 /** Maximum age of the newest update of an explorer that is up to date, in ms. */
 const CURRENT_MS = 10 * MINUTE;
-/** An older number is a lagging answer, unless it is so much lower that the network was reset. */
+/** A lower number comes from a lagging answer. If it is lower by more than this, the network was reset. */
 export const RESTARTED = 100;
 
 /** Returns the interval of the rounds in ms: the median of the gaps. */

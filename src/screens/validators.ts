@@ -286,7 +286,7 @@ function fromDirectory(
 const STILL_READING =
   "The list of validators is still loading. Please try again in a minute. The other lists already work.";
 
-const EXPLORERS_COUNT = md`-# The explorer decides who is in this list. The signs show what I make of the last reports.`;
+const EXPLORERS_COUNT = md`-# The explorer chooses this list. The signs show how I judge the last reports.`;
 
 /** Lists validators by the time of their last report. */
 export const validators: Screen<"validators"> = async (parameters, context) => {

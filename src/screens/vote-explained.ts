@@ -40,7 +40,7 @@ export async function rawData(explorer: Explorer, names: Names, id: string): Pro
   if (detail === "unanswered") {
     // The key may not be for the details.
     await readDetail(explorer, { contractId: reading.data.contractId, trackingCid: identity });
-    throw new ExplorerError("failing", "The details were not answered");
+    throw new ExplorerError("failing", "The explorer did not answer the request for details");
   }
   const isUnknown = detail === "none" || action.config === null;
   const file = isUnknown ? undefined : await actionFile(reading.data, identity, names);

@@ -61,15 +61,18 @@ describe("the names of a feed", () => {
     "page",
   ];
 
-  it.each(definitions.map((each) => [each.name, each] as const))("%s are its own", (name, definition) => {
-    expect(stored).toContain("since");
-    expect(["edit", "list", "remove", "test", "resume"]).not.toContain(name);
-    const reserved = new Set([...stored, ...ofSubscribe, "topics", "subjects"]);
-    const names = [...Object.keys(definition.topics), ...Object.keys(definition.options)];
-    expect(names.filter((each) => reserved.has(each))).toEqual([]);
-    const watches = (definition.watches ?? []).map((each) => each.name);
-    expect(watches.filter((each) => ["list", "test", "forget"].includes(each))).toEqual([]);
-  });
+  it.each(definitions.map((each) => [each.name, each] as const))(
+    "of %s take no reserved name",
+    (name, definition) => {
+      expect(stored).toContain("since");
+      expect(["edit", "list", "remove", "test", "resume"]).not.toContain(name);
+      const reserved = new Set([...stored, ...ofSubscribe, "topics", "subjects"]);
+      const names = [...Object.keys(definition.topics), ...Object.keys(definition.options)];
+      expect(names.filter((each) => reserved.has(each))).toEqual([]);
+      const watches = (definition.watches ?? []).map((each) => each.name);
+      expect(watches.filter((each) => ["list", "test", "forget"].includes(each))).toEqual([]);
+    },
+  );
 
   it("are used once: by one option, and by one watch", () => {
     const options = definitions.flatMap((each) => Object.entries(each.options));

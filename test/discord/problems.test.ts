@@ -23,7 +23,7 @@ describe("a refusal", () => {
     expect(problemOf(refused(status, code))).toBe(problem);
   });
 
-  it("of an edit for want of a permission is tried again for a week", () => {
+  it("of an edit without the permission is tried again for a week", () => {
     const now = Date.UTC(2026, 10, 23);
     const document: Announced = {
       feed: "governance",

@@ -318,7 +318,7 @@ describe("the explorer service", () => {
     expect(performance.now() - started).toBeGreaterThan(900);
   });
 
-  it("does not take the explorer for down while another endpoint than the failing ones answers", async () => {
+  it("does not treat the explorer as down while an endpoint answers", async () => {
     await service.for(ana).price({});
     sandbox.injectFault({ kind: "status", status: 500 }, { path: /parties|contracts/ });
     for (let page = 0; page < 3; page += 1) {

@@ -33,7 +33,7 @@ describe("the cache's decision", () => {
       "fetch",
     ],
   ];
-  it.each(cases)("is as expected if %s", (_, held, maxAgeMs, expected) => {
+  it.each(cases)("chooses where an answer comes from if %s", (_, held, maxAgeMs, expected) => {
     expect(decide(held, freshness, maxAgeMs)).toBe(expected);
   });
 });

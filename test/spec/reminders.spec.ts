@@ -332,7 +332,7 @@ it.each<[Partial<Subscription>, boolean]>([
 });
 
 describe("missing votes in reminders", () => {
-  it.each(["list", "ping", "off"] as const)("are shown as chosen: %s", (way) => {
+  it.each(["list", "ping", "off"] as const)("are shown as `missing` says: %s", (way) => {
     expect(options.missing.parse(way)).toBe(way);
     expect(missingIn(subscribed({ missing: way }))).toBe(way);
     expect(Object.keys(options.missing.choices ?? {})).toContain(way);

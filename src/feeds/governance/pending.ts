@@ -79,7 +79,7 @@ export function createPendingCheck({ explorer, requests, superValidators, names,
     const countOf = (side: boolean) => votes.filter(({ accept }) => accept === side).length;
     const more = countOf(true) + countOf(false) - ((request.yes ?? 0) + (request.no ?? 0));
     const isNewest = contractId !== null && contractId === request.contractIds.at(-1);
-    // With as many votes, an older contract may lack a changed one.
+    // An older contract with the same number of votes may show a vote as it was before its change.
     const isSame = more === 0 && (request.yes === null || countOf(true) === request.yes);
     return isNewest || more > 0 || isSame ? votes : undefined;
   };

@@ -182,7 +182,8 @@ export function createGovernanceWatch(deps: GovernanceWatchDeps) {
     // row, because a slow explorer must not keep the reminders back.
     hasWaited = !hasWaited && !isTimely(completeAt, now());
     if (hasWaited) return "partial";
-    // A complete read will confirm other dates. Until then, nothing is said about the old ones. For a row that stays unreadable, none comes.
+    // Wait for a complete read, which may confirm new dates, before announcing anything about the old ones. A row that stays unreadable
+    // gets no confirmation.
     const awaits = done && !isSettled;
     yield* settle(await checkStages(awaits));
     yield* settle(await findDueReminders(deps, subscribedChannels, isLost, awaits));

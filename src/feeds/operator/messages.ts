@@ -32,7 +32,7 @@ const WORDS: Readonly<Record<TroubleKind, TroubleWords>> = {
   },
   unread: {
     title: "The explorer's answers can't be used",
-    body: md`It answers, but readings of it have failed for more than 15 minutes, for example because reports lie in the future. These feeds announce nothing until it answers properly. I keep trying; you don't need to restart the bot.`,
+    body: md`The explorer answers, but I haven't been able to use its data for more than 15 minutes, for example because reports are dated in the future. These feeds announce nothing until it answers properly. I keep trying; you don't need to restart the bot.`,
   },
   unreadable: {
     title: "Part of the state can't be read",

@@ -239,7 +239,7 @@ export function wholeFrom(
 
 /**
  * Decides if an alert is due. A condition that holds when it is created must first stop holding.
- * @param mayAlert false while the subscription is snoozed. What the price does meanwhile counts
+ * @param mayAlert false while the subscription is snoozed. Moves of the price still arm the condition
  * @param samples stored prices to compare a move with
  * @param before the previous price, USD
  */

@@ -70,7 +70,7 @@ function noUpgrade({ directory, names }: Pick<AnswerDeps, "directory" | "names">
     .every(({ id, name, acceptedFor }) => acceptedFor === undefined || !isUnexamined(id, name, names));
   return isExamined
     ? NOT_SCHEDULED
-    : md`I haven't read what all accepted votes decide, so I don't know if an upgrade is scheduled.`;
+    : md`I'm still reading the accepted votes, so I don't know yet if an upgrade is scheduled.`;
 }
 
 const definition: FeedDefinition = {

@@ -142,8 +142,8 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
   };
 
   /**
-   * Returns the last accepted decision. `undefined` if the known one is missing in the list, or if its detail has not been read
-   * since the start: that is no news, and the decision before it would look like a new one. The same while an outcome is in doubt.
+   * Returns the last accepted decision. `undefined` if the known one is missing in the list, if its detail has not been read since the
+   * start, or while an outcome is in doubt: the decision before it would look like a new one.
    */
   const decisionAfter = (
     open: Upgrade | undefined,

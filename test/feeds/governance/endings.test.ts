@@ -125,7 +125,7 @@ describe("the end of a vote request", () => {
     };
   };
 
-  it("is told to be a mistake if the explorer lists the request as open again", async () => {
+  it('is followed by "Open again" if the explorer lists the request as open again', async () => {
     const request = await open("Hasty");
     alter((rows) =>
       rows.map((row) =>

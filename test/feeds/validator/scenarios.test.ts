@@ -198,7 +198,7 @@ describe.concurrent("validators that are well", () => {
     expect(events.map(({ kind }) => kind)).toEqual(["hold"]);
   });
 
-  it("go on reporting while most of a quick network is dead, which is told", async () => {
+  it("are not reported while most of a quick network is silent, and the others are", async () => {
     const told = await silences(
       {
         validators: 45,
@@ -274,7 +274,7 @@ describe.concurrent("validators that report", () => {
     expect(told).toEqual([]);
   });
 
-  it("of a quick network are only on hold because it stands still, which is told while it does", async () => {
+  it("of a quick network are on hold while it stands still, and the standstill is announced", async () => {
     const [stop, resume] = [START + 2 * HOUR, START + 4 * HOUR];
     const quick = regular(10 * MINUTE);
     const moved = (now: number) => (now > stop && now < resume ? stop : now);
