@@ -5,7 +5,7 @@ import { type FeedDefinition, type NameSources, needsOf, toldBy } from "../../sr
 import { NO_SERVER } from "../../src/delivery/subscriptions.js";
 import { type Click, mayAnswer } from "../../src/discord/clicks.js";
 import type { ChannelPlace } from "../../src/discord/permissions.js";
-import { checkSubscription, visiblePlace } from "../../src/discord/places.js";
+import { checkSubscription, requiresTag, visiblePlace } from "../../src/discord/places.js";
 import type { Network } from "../../src/networks/network.js";
 import { defineButton } from "../../src/screens/addresses.js";
 import { byAge, findSubscriptions, type OwnedSubscription } from "../../src/subscribe/editor.js";
@@ -51,8 +51,6 @@ export const noLongerThere = (): PersonError =>
     "That subscription no longer exists, or is about something else now. `/subscribe list` shows the current ones.",
   );
 
-const REQUIRE_TAG = 1 << 4;
-
 /** Returns a forum's tags that anyone may use (Discord: moderated ones need Manage Threads). Empty for other channels. */
 export const tagsOf = (channel: ChannelPlace["channel"]) =>
   channel.type === ChannelType.GuildForum
@@ -64,7 +62,7 @@ export const tagsOf = (channel: ChannelPlace["channel"]) =>
  * @throws {PersonError} if the forum has no tag that the bot may use
  */
 export function tagFor({ channel }: ChannelPlace, feed: FeedDefinition): string | null {
-  if (channel.type !== ChannelType.GuildForum || !((channel.flags ?? 0) & REQUIRE_TAG)) return null;
+  if (!requiresTag(channel)) return null;
   const tags = tagsOf(channel);
   const tag = tags.find(({ name }) => feed.tagName.test(name)) ?? tags[0];
   if (!tag)

@@ -4,6 +4,7 @@ import {
   type APIGuildMember,
   type APIRole,
   ChannelFlags,
+  ChannelType,
   DiscordAPIError,
   PermissionFlagsBits,
   type REST,
@@ -149,11 +150,15 @@ export async function mayPost(
   return missingPermissions(held, needed).length === 0 && (!isLocked(place.channel) || mayUnlock(held));
 }
 
+/** True for a forum whose posts need a tag (Discord: REQUIRE_TAG). */
+export const requiresTag = (channel: ChannelPlace["channel"]): boolean =>
+  channel.type === ChannelType.GuildForum && ((channel.flags ?? 0) & ChannelFlags.RequireTag) !== 0;
+
 /** True if a forum requires a tag, and this is not one of its tags. */
 const lacksTag = (channel: ChannelPlace["channel"], tagId: string | null): boolean =>
+  requiresTag(channel) &&
   "available_tags" in channel &&
-  ((channel.flags ?? 0) & ChannelFlags.RequireTag) !== 0 &&
-  channel.available_tags.every(({ id }) => id !== tagId);
+  (channel.available_tags ?? []).every(({ id }) => id !== tagId);
 
 /**
  * True if a member, or somebody who has only a role, can see a channel. Who cannot see it is not notified (Discord).

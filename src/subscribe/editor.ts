@@ -16,7 +16,7 @@ import {
 import type { Write } from "../storage/store.js";
 import { readId } from "../text/ids.js";
 import { clean } from "../text/plain.js";
-import { filterInTurns, yieldIfBusy } from "../util/event-loop.js";
+import { filterInTurns, inPieces } from "../util/event-loop.js";
 import { PersonError } from "../util/person-error.js";
 
 /** A channel's or a person's subscription, with its feed and network. */
@@ -45,14 +45,15 @@ export async function findSubscriptions(
   isWanted: (subscription: Subscription) => boolean,
 ): Promise<readonly OwnedSubscription[]> {
   const lists = (await allNetworks(networks)).map(async (networkState) => {
-    const candidates = await networkState.subscriptions.of(places);
+    const network = networks.served.find(({ id }) => id === networkState.id);
+    const found: OwnedSubscription[] = [];
     // Many people may wait for the same list, which may be long.
-    await yieldIfBusy();
-    return candidates.filter(isWanted).flatMap((subscription) => {
-      const feed = feeds.find(({ name }) => name === subscription.feed);
-      const network = networks.served.find(({ id }) => id === networkState.id);
-      return feed ? [{ subscription, feed, networkState, network }] : [];
-    });
+    for await (const piece of inPieces(await networkState.subscriptions.of(places)))
+      for (const subscription of piece) {
+        const feed = feeds.find(({ name }) => name === subscription.feed);
+        if (feed && isWanted(subscription)) found.push({ subscription, feed, networkState, network });
+      }
+    return found;
   });
   return (await Promise.all(lists)).flat();
 }
