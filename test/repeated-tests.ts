@@ -19,8 +19,9 @@ export class RepeatedTests implements Reporter {
     }
   }
 
-  onTestRunEnd(modules: readonly TestModule[]): void {
-    const failed = modules.filter((module) => !module.ok());
+  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
+    // An error outside of the tests is not repeated, so that it fails the run.
+    const failed = unhandledErrors.length > 0 ? [] : modules.filter((module) => !module.ok());
     mkdirSync(dirname(FAILED_FILES), { recursive: true });
     writeFileSync(FAILED_FILES, failed.map(({ relativeModuleId }) => `${relativeModuleId}\n`).join(""));
   }

@@ -1,11 +1,11 @@
-import { ChannelType } from "discord.js";
+import { ChannelFlags, ChannelType } from "discord.js";
 import * as z from "zod";
 import type { Subscription } from "../../src/delivery/collections.js";
 import { type FeedDefinition, type NameSources, needsOf, toldBy } from "../../src/delivery/feed.js";
 import { NO_SERVER } from "../../src/delivery/subscriptions.js";
 import { type Click, mayAnswer } from "../../src/discord/clicks.js";
 import type { ChannelPlace } from "../../src/discord/permissions.js";
-import { checkSubscription, requiresTag, visiblePlace } from "../../src/discord/places.js";
+import { checkSubscription, visiblePlace } from "../../src/discord/places.js";
 import type { Network } from "../../src/networks/network.js";
 import { defineButton } from "../../src/screens/addresses.js";
 import { byAge, findSubscriptions, type OwnedSubscription } from "../../src/subscribe/editor.js";
@@ -62,7 +62,8 @@ export const tagsOf = (channel: ChannelPlace["channel"]) =>
  * @throws {PersonError} if the forum has no tag that the bot may use
  */
 export function tagFor({ channel }: ChannelPlace, feed: FeedDefinition): string | null {
-  if (!requiresTag(channel)) return null;
+  if (channel.type !== ChannelType.GuildForum || !((channel.flags ?? 0) & ChannelFlags.RequireTag))
+    return null;
   const tags = tagsOf(channel);
   const tag = tags.find(({ name }) => feed.tagName.test(name)) ?? tags[0];
   if (!tag)

@@ -3,8 +3,6 @@ import {
   type APIGuild,
   type APIGuildMember,
   type APIRole,
-  ChannelFlags,
-  ChannelType,
   DiscordAPIError,
   PermissionFlagsBits,
   type REST,
@@ -130,50 +128,33 @@ export async function lackedIn(
   ];
 }
 
-/** A channel of a server, and the tag of the posts that the bot opens there if it is a forum. */
-interface PostingPlace {
-  readonly guildId: string;
-  readonly channelId: string;
-  readonly tagId: string | null;
-}
-
 /** True if Discord would accept a message of the bot in a channel of a server. @throws {Error} if Discord cannot be asked */
 export async function mayPost(
   rest: Reader,
   botId: string,
-  { guildId, channelId, tagId }: PostingPlace,
+  guildId: string,
+  channelId: string,
 ): Promise<boolean> {
   const place = await visiblePlace(rest, guildId, channelId);
-  if (!place || lacksTag(place.channel, tagId)) return false;
+  if (!place) return false;
   const needed = ["ViewChannel", "EmbedLinks", ...writeIn(place.channel)] as const;
   const held = await permissionsOf(rest, place, botId);
   return missingPermissions(held, needed).length === 0 && (!isLocked(place.channel) || mayUnlock(held));
 }
 
-/** True for a forum whose posts need a tag (Discord: REQUIRE_TAG). */
-export const requiresTag = (channel: ChannelPlace["channel"]): boolean =>
-  channel.type === ChannelType.GuildForum && ((channel.flags ?? 0) & ChannelFlags.RequireTag) !== 0;
-
-/** True if a forum requires a tag, and this is not one of its tags. */
-const lacksTag = (channel: ChannelPlace["channel"], tagId: string | null): boolean =>
-  requiresTag(channel) &&
-  "available_tags" in channel &&
-  (channel.available_tags ?? []).every(({ id }) => id !== tagId);
-
 /**
- * True if a member, or somebody who has only a role, can see a channel. Who cannot see it is not notified (Discord).
+ * True if a member can see a channel. Discord notifies nobody who cannot. True for a channel that the bot cannot see.
  * @throws {Error} if Discord cannot be asked
  */
 export async function canView(
   rest: Reader,
   { guildId, channelId }: { readonly guildId: string; readonly channelId: string },
-  { kind, id }: { readonly kind: "member" | "role"; readonly id: string },
+  userId: string,
 ): Promise<boolean> {
   const place = await visiblePlace(rest, guildId, channelId);
-  if (!place) return false;
+  if (!place) return true;
   try {
-    const held = kind === "role" ? permissionsIn(place, "", [id]) : await permissionsOf(rest, place, id);
-    return missingPermissions(held, ["ViewChannel"]).length === 0;
+    return missingPermissions(await permissionsOf(rest, place, userId), ["ViewChannel"]).length === 0;
   } catch (error) {
     if (isUnknownPerson(error)) return false;
     throw error;

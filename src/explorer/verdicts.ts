@@ -120,10 +120,11 @@ export function createVerdicts({ get, queue, onWithheld, onRequest }: VerdictOpt
   };
 
   /**
-   * True if the endpoints that answered before and those that a bot needs most refuse the key, too. A key may not be for all of
-   * them. Those that refuse it are not asked again until they answer. If one does not answer at all, nothing is concluded.
+   * Asks the endpoints that answered before and those that a bot needs most: one of them answers, or all refuse the key, too. A key
+   * may not be for all of them. Those that refuse it are not asked again until they answer. If one does not answer at all, nothing is
+   * concluded.
    */
-  const probeUsualEndpoints = async (doubted?: EndpointName): Promise<boolean> => {
+  const probeUsualEndpoints = async (doubted?: EndpointName): Promise<"answered" | "refused" | "unknown"> => {
     const isUsual = ({ endpoint }: Asked) => !withheld.has(endpoint) && endpoint !== doubted;
     const latest = [...answered.values()].filter(isUsual).reverse();
     const others = NEEDED.filter((each) => isUsual(each) && !answered.has(each.endpoint));
@@ -138,16 +139,16 @@ export function createVerdicts({ get, queue, onWithheld, onRequest }: VerdictOpt
           answered.delete(usual.endpoint);
           continue;
         }
-        if (!isAnswer(error)) return false;
+        if (!isAnswer(error)) return "unknown";
       }
       noteAnswer(usual);
-      return false;
+      return "answered";
     }
-    return true;
+    return "refused";
   };
-  const checks = new Map<"key", Promise<boolean>>();
-  const isKeyRefused = (doubted?: EndpointName) =>
-    singleFlight(checks, "key", () => probeUsualEndpoints(doubted), false);
+  const probes = new Map<"key", ReturnType<typeof probeUsualEndpoints>>();
+  const probeKey = (doubted?: EndpointName) =>
+    singleFlight(probes, "key", () => probeUsualEndpoints(doubted), false);
 
   /** True if an endpoint answers now. `undefined` if no request is left to find out. */
   const isAnswering = async (asked: Asked): Promise<boolean | undefined> => {
@@ -188,20 +189,24 @@ export function createVerdicts({ get, queue, onWithheld, onRequest }: VerdictOpt
     // A trial starts over: a new key may be restricted to other endpoints than the old one.
     if (isTrial) withheld.clear();
     if (isTrial || answered.size === 0 || answered.has(endpoint)) withheld.add(endpoint);
-    if ((withheld.size > 1 || isTrial) && (await isKeyRefused())) refusals.add(error);
+    if ((withheld.size > 1 || isTrial) && (await probeKey()) === "refused") refusals.add(error);
     else if (!reported.has(endpoint)) {
       reported.add(endpoint);
       onWithheld(error, endpoint);
     }
   };
 
-  /** Turns a redirect into `withheld` if another endpoint answers. Without one that has answered before, only a trial asks others. */
+  /**
+   * Turns a redirect into `withheld` if others are not refused. Without an endpoint that has answered before, only a trial asks others,
+   * and one of them must answer.
+   */
   const ofEndpoint = async (error: unknown, endpoint: EndpointName, isTrial: boolean): Promise<unknown> => {
     if (!(error instanceof ExplorerError) || error.problem !== "refused" || error.status === undefined)
       return error;
     const { message, status } = error;
     const hasOthers = [...answered.keys()].some((each) => each !== endpoint && !withheld.has(each));
-    const isOnlyHere = status < 400 && (hasOthers || isTrial) && !(await isKeyRefused(endpoint));
+    const probe = status < 400 && (hasOthers || isTrial) ? await probeKey(endpoint) : "refused";
+    const isOnlyHere = hasOthers ? probe !== "refused" : probe === "answered";
     return isOnlyHere ? new ExplorerError("withheld", message, { status }) : error;
   };
 

@@ -141,7 +141,6 @@ export function createDocuments<T>(
         documents.set(...parsed);
       }
     }
-    if (isListed) for (const [id, document] of documents) if (!isListed(document)) documents.delete(id);
     // Sort like a complete read, so that lists look the same after a restart.
     return isSorted ? documents : new Map([...documents].sort(([a], [b]) => (a < b ? -1 : 1)));
   };
@@ -168,9 +167,12 @@ export function createDocuments<T>(
       await yieldIfBusy();
       const upTo = store.changes?.now();
       const changedIds = listedUpTo === undefined ? undefined : store.changes?.since(name, listedUpTo);
-      if (changedIds?.size === 0) return listedDocuments;
-      listedDocuments = changedIds ? await readChanged(name, changedIds) : await readAll(name);
+      if (!changedIds) listedDocuments = await readAll(name);
+      else if (changedIds.size > 0) listedDocuments = await readChanged(name, changedIds);
       listedUpTo = upTo;
+      // Some documents may be over only now.
+      if (isListed && [...listedDocuments.values()].some((each) => !isListed(each)))
+        listedDocuments = new Map([...listedDocuments].filter(([, each]) => isListed(each)));
       return listedDocuments;
     },
     async startingWith(start) {

@@ -4,8 +4,6 @@ import { PERMISSION } from "../../sandbox/discord/permissions.js";
 import { type SandboxDiscord, startSandboxDiscord } from "../../sandbox/discord/server.js";
 import { mayPost } from "../../src/discord/places.js";
 
-/** The flag of a forum whose posts need a tag (Discord: REQUIRE_TAG). */
-const REQUIRE_TAG = 1 << 4;
 const ARCHIVED_AT = "2026-11-29T00:00:00.000Z";
 
 let discord: SandboxDiscord;
@@ -16,11 +14,6 @@ beforeAll(async () => {
 });
 afterAll(() => discord.close());
 
-const forum = {
-  type: 15 as const,
-  flags: REQUIRE_TAG,
-  available_tags: [{ id: "7", name: "Votes", moderated: false }],
-};
 const thread = (locked: boolean) => ({
   type: 11 as const,
   parent_id: discord.channels.general.id,
@@ -28,23 +21,13 @@ const thread = (locked: boolean) => ({
 });
 
 it.each([
-  ["an open thread", () => thread(false), null, true],
-  ["a locked thread", () => thread(true), null, false],
-  ["a forum with a required tag", () => forum, "7", true],
-  ["a forum whose required tag is missing", () => forum, null, false],
-  ["a forum whose tag was deleted", () => forum, "8", false],
-  ["a forum without required tags", () => ({ ...forum, flags: 0 }), null, true],
-] as const)("knows if the bot may post in %s", async (_, make, tagId, expected) => {
+  ["an open thread", false, false, true],
+  ["a locked thread", true, false, false],
+  ["a locked thread, if it may manage threads", true, true, true],
+])("knows if the bot may post in %s", async (_, isLocked, mayManage, expected) => {
   const { world, guild } = discord;
-  const { id } = world.addChannel({ ...make(), guild_id: guild.id, name: "place" });
-  const place = { guildId: guild.id, channelId: id, tagId };
-  expect(await mayPost(rest, world.bot.id, place)).toBe(expected);
-});
-
-it("may post in a locked thread if the bot may manage threads", async () => {
-  const { world, guild } = discord;
-  const { id } = world.addChannel({ ...thread(true), guild_id: guild.id, name: "locked" });
+  const { id } = world.addChannel({ ...thread(isLocked), guild_id: guild.id, name: "place" });
   const role = world.addRole(guild, "Thread managers", PERMISSION.manageThreads);
-  guild.members.get(world.bot.id)?.push(role.id);
-  expect(await mayPost(rest, world.bot.id, { guildId: guild.id, channelId: id, tagId: null })).toBe(true);
+  if (mayManage) guild.members.get(world.bot.id)?.push(role.id);
+  expect(await mayPost(rest, world.bot.id, guild.id, id)).toBe(expected);
 });

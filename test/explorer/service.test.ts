@@ -615,6 +615,22 @@ describe("the explorer service", () => {
     }
   });
 
+  it("stays refused while everything that answers redirects", async () => {
+    vi.useFakeTimers({ toFake: ["Date", "performance"] });
+    try {
+      const fresh = service.for("background", { maxAgeMs: 0 });
+      sandbox.injectFault({ kind: "status", status: 502 }, { path: /dashboard/ });
+      sandbox.injectFault({ kind: "redirect", to: "http://127.0.0.1:9/" });
+      for (let times = 0; times < 12; times += 1) {
+        expect(await problemOf(fresh.price({}))).toBe("refused");
+        vi.advanceTimersByTime(5 * SECOND);
+      }
+      expect(news).toEqual(["refused"]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it("notifies once of a refused key also if the explorer had been down before", async () => {
     vi.useFakeTimers({ toFake: ["Date", "performance"] });
     try {

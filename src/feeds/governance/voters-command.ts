@@ -126,16 +126,17 @@ async function pingedLine(services: FeedServices, guildId: string): Promise<Mark
     : md`⚠️ No channel pings them yet. Pick the governance subscription in \`/setup\`, press Edit, switch on reminders before deadlines, and choose to ping representatives.`;
 }
 
-/** Warns of a representative who can see none of the channels that ping them. Nothing, if Discord cannot be asked. */
+/** Warns of a member who can see none of the channels that ping them. Nothing, if Discord cannot be asked. */
 async function unseenLine(
   services: FeedServices,
   guildId: string,
   { who }: Representative,
 ): Promise<Markdown | undefined> {
-  const channelIds = await pingingChannels(services, guildId);
+  // Discord does not tell what the members of a role can see.
+  const channelIds = who.kind === "role" ? [] : await pingingChannels(services, guildId);
   const reader = readingOnce(services.rest);
   for (const channelId of channelIds)
-    if (await canView(reader, { guildId, channelId }, who).catch(() => true)) return undefined;
+    if (await canView(reader, { guildId, channelId }, who.id).catch(() => true)) return undefined;
   return channelIds.length === 0
     ? undefined
     : md`⚠️ ${mentionOf({ who })} can't see ${mentionsOf(channelIds)}, so Discord notifies nobody. Grant **View Channel** there.`;

@@ -51,27 +51,25 @@ interface MentionDeps {
   readonly ownId: () => Promise<string>;
 }
 
-/** Returns the channels without the earlier ones in which the bot can't post, so that no ping is left to one that is gone or closed. */
+/** Returns the channels without the others in which the bot can't post, so that no ping is left to one that is gone or closed. */
 async function withoutClosed(
   rest: Pick<REST, "get">,
   botId: string,
   all: readonly Subscription[],
   own: string,
 ): Promise<readonly Subscription[]> {
-  const at = all.findIndex(({ channelId }) => channelId === own);
-  if (at <= 0) return all;
-  const earlier = all.slice(0, at);
-  const checks = earlier.map(({ guildId, channelId, tagId }) =>
-    mayPost(rest, botId, { guildId: guildId ?? "", channelId, tagId }),
+  const isOpen = await Promise.all(
+    all.map(
+      async ({ guildId, channelId }) => channelId === own || mayPost(rest, botId, guildId ?? "", channelId),
+    ),
   );
-  const isOpen = await Promise.all(checks);
-  return [...earlier.filter((_, index) => isOpen[index]), ...all.slice(at)];
+  return all.filter((_, index) => isOpen[index]);
 }
 
 /**
  * Returns the representatives that a reminder pings in a channel: those of super validators that have not voted. If several
  * channels of a server ping for the same reminder, each representative is pinged in only one of them: that of the oldest
- * subscription that they can see. A role must be pingable there by everyone, or by the person who mapped it.
+ * subscription. A member must see it, and a role must be pingable there by everyone, or by the person who mapped it.
  * @throws {Error} if Discord cannot be asked who may ping a role
  */
 export async function mentionsFor(
@@ -107,16 +105,17 @@ export async function mentionsFor(
     subscribed.length > 0 ? subscribed : [recipient],
     channelId,
   );
-  /** Returns the first channel in which a representative may be pinged and sees it, or else the first where they may be pinged. */
+  /** Returns the first channel in which a role may be pinged, or that a member can see, or else the first one. */
   const channelFor = async ({ who, setBy }: Representative): Promise<string | undefined> => {
-    const allowed: string[] = [];
-    for (const each of pinging) {
-      const place = { guildId, channelId: each.channelId, botId };
-      if (who.kind === "role" && !(await isPingable(reader, place, who.id, setBy))) continue;
-      if (pinging.length === 1 || (await canView(reader, place, who))) return each.channelId;
-      allowed.push(each.channelId);
+    for (const { channelId: pingedId } of pinging) {
+      const place = { guildId, channelId: pingedId, botId };
+      const mayPing =
+        who.kind === "role"
+          ? await isPingable(reader, place, who.id, setBy)
+          : pinging.length === 1 || (await canView(reader, place, who.id).catch(() => true));
+      if (mayPing) return pingedId;
     }
-    return allowed[0];
+    return who.kind === "role" ? undefined : pinging[0]?.channelId;
   };
   const userIds = new Set<string>();
   const roleIds = new Set<string>();

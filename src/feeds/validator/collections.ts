@@ -3,7 +3,7 @@ import { subscriptionId } from "../../delivery/collections.js";
 import { type DocumentOf, defineCollection, type Owner } from "../../storage/collection.js";
 import { timestampSchema } from "../../storage/timestamp.js";
 import { ageOf } from "../../util/clock.js";
-import { HOUR } from "../../util/units.js";
+import { DAY } from "../../util/units.js";
 
 /** The name of this feed. */
 export const VALIDATOR_FEED = "validator";
@@ -144,8 +144,11 @@ export const watchId = (channelId: string, party: string): string =>
 /** Ids of alerts and responses are `<channel>/<alert>`. */
 const ofAlert: Owner = { kind: "subject" };
 
-/** Time after its end for which an alert is still listed, in ms. A hold that begins again within an hour is the same one. */
-const SETTLED_MS = 2 * HOUR;
+/**
+ * Time after its end for which an alert is still listed, in ms. A hold that begins again within an hour is the same one, and the clock
+ * may have been hours ahead.
+ */
+const SETTLED_MS = DAY;
 
 /** Alerts, by channel and subject. */
 export const alerts = defineCollection({
