@@ -388,7 +388,8 @@ export function loadConfig(): Config {
     throw new ConfigError([
       ...error.problems,
       ...misspeltVariables(),
-      ...(existsSync(".env") ? [] : [NO_FILE]),
+      // With the token in the environment, as in a container, no file is expected.
+      ...(existsSync(".env") || process.env.DISCORD_TOKEN ? [] : [NO_FILE]),
     ]);
   }
 }

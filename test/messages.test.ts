@@ -272,4 +272,5 @@ const RARE: readonly string[] = [
   "Discord refuses server events. Give me **Create Events** in ",
   "⚠️ pings a role that no longer exists",
   "⚠️ … can't see …, so Discord notifies nobody. Grant **View C",
+  "Replaces …. To ping several people, set a role.",
 ];

@@ -29,6 +29,12 @@ describe("the bot as a process", () => {
     ]);
   });
 
+  it("does not ask for a .env if the settings are in the environment, as in a container", async () => {
+    const bot = startBotProcess(botEnvironment(discord, explorer, { HTTP_PORT: "99999" }));
+    expect(await bot.exited).toBe(1);
+    expect(bot.output().trim()).toBe("HTTP_PORT is malformed. Set it to a port from 1 to 65535");
+  });
+
   it("exits with 1 if Discord refuses the token", async () => {
     const bot = startBotProcess({ ...botEnvironment(discord, explorer), DISCORD_TOKEN: "not.the.token" });
     expect(await bot.exited).toBe(1);

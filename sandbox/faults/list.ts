@@ -134,7 +134,7 @@ export const BOT_FAULTS: Readonly<Record<string, BotFault>> = {
         "if (isTrial || answered.size === 0 || answered.has(endpoint)) withheld.add(endpoint);",
         "withheld.add(endpoint);",
       ],
-      ["(withheld.size > 1 || isTrial) && (await isKeyRefused())", "withheld.size > 1"],
+      ['(withheld.size > 1 || isTrial) && (await probeKey()) === "refused"', "withheld.size > 1"],
     ],
   },
   "stays-on-replica": {

@@ -8,7 +8,7 @@ import type { SubjectState } from "./feed.js";
 export function createDueMessages(announced: Collection<Announced>, now: () => number) {
   /** Times at which messages are checked next (epoch ms), by message. Edits take turns by channel. */
   const dueTimes = new Map<string, number>();
-  /** Messages by open subject, and the subjects that have ended. */
+  /** Messages by subject, if it is open or ended within a day, and the other subjects. */
   const idsBySubject = new Map<string, Set<string>>();
   const endedSubjects = new Set<string>();
   /** Subjects that have changed since the last run. One may have thousands of messages, and change with each of many commits. */
@@ -23,7 +23,8 @@ export function createDueMessages(announced: Collection<Announced>, now: () => n
   /** Indexes a message by its subject, so that a new revision finds it. */
   const follow = (id: string, { feed, subject }: Announced, state: SubjectState | undefined) => {
     const name = `${feed}/${subject}`;
-    if (state && state.endedAt !== null) {
+    // What ended lately may change again, and ends in one channel after the other.
+    if (state && state.endedAt !== null && ageOf(state.endedAt, now()) > DAY) {
       if (changedSubjects.has(name)) checkSoon(name);
       idsBySubject.delete(name);
       endedSubjects.add(name);

@@ -61,6 +61,13 @@ interface Removal {
   readonly isRemoved: (pattern: SubscriptionPattern) => boolean;
 }
 
+/** A document that may belong to no subscription. */
+interface Orphan {
+  readonly write: Write;
+  readonly id: string;
+  readonly pattern: SubscriptionPattern | undefined;
+}
+
 /** True if a subscription matches a pattern. */
 const fitsPattern = (pattern: SubscriptionPattern, { channelId, feed, subject }: SubscriptionKey): boolean =>
   pattern.channelId === channelId &&
@@ -162,6 +169,21 @@ export function createJanitor(
     }
   };
 
+  /** Reads the subscriptions. Returns a function that tells if a document belongs to one of them. */
+  const readOwnership = async () => {
+    const ids = new Set<string>();
+    const byChannel = new Map<string, Subscription[]>();
+    for await (const piece of inPieces(await subscriptions.all()))
+      for (const each of piece) {
+        ids.add(idOf(each));
+        addTo(byChannel, each.channelId, each);
+      }
+    return (id: string, pattern: SubscriptionPattern | undefined): boolean =>
+      pattern
+        ? byChannel.get(pattern.channelId)?.some((each) => fitsPattern(pattern, each)) === true
+        : ids.has(id);
+  };
+
   return {
     async removeSubscription(key) {
       const isRemoved = (each: SubscriptionKey) => idOf(each) === idOf(key);
@@ -199,30 +221,20 @@ export function createJanitor(
     },
 
     async sweep() {
-      const owned: { readonly write: Write; readonly id: string; readonly pattern?: SubscriptionPattern }[] =
-        [];
+      const isOwnedAtFirst = await readOwnership();
+      const suspects: Orphan[] = [];
       for (const { definition, owner } of ownedBy(otherCollections, "subscription")) {
         const collection = state.open(definition);
         for await (const [id, document] of collection.entries()) {
           const pattern = owner.patternOf?.(id, document);
-          owned.push({ write: collection.delete(id), id, ...(pattern && { pattern }) });
+          if (!isOwnedAtFirst(id, pattern)) suspects.push({ write: collection.delete(id), id, pattern });
         }
       }
-      // Read last, because no document is older than its subscription.
-      const allSubscriptions = await subscriptions.all();
-      const ids = new Set<string>();
-      const byChannel = new Map<string, Subscription[]>();
-      for await (const piece of inPieces(allSubscriptions))
-        for (const each of piece) {
-          ids.add(idOf(each));
-          addTo(byChannel, each.channelId, each);
-        }
-      const isOwned = (id: string, pattern: SubscriptionPattern | undefined) =>
-        pattern
-          ? byChannel.get(pattern.channelId)?.some((each) => fitsPattern(pattern, each)) === true
-          : ids.has(id);
-      const left = await filterInTurns(owned, ({ id, pattern }) => !isOwned(id, pattern));
-      if (left.length > 0) await state.commit(left.map(({ write }) => write));
+      if (suspects.length === 0) return;
+      // No document is older than its subscription.
+      const isOwned = await readOwnership();
+      const orphans = await filterInTurns(suspects, ({ id, pattern }) => !isOwned(id, pattern));
+      if (orphans.length > 0) await state.commit(orphans.map(({ write }) => write));
     },
 
     async endSubjects(collections, subjects) {

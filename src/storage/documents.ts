@@ -120,10 +120,13 @@ export function createDocuments<T>(
       return !stillLeftOut.has(digest);
     };
     // Read page by page, because a promise for each of thousands of documents would take longer than reading them.
-    for await (const page of store.pages(name))
-      for (const [id, document] of await readPage(isListed ? page.filter(isUnknown) : page, parseChanged))
-        if (isListed?.(document) === false) stillLeftOut.add(digestOf(id, textOf(document)));
-        else documents.set(id, document);
+    for await (const page of store.pages(name)) {
+      const unknown = leftOut.size > 0 ? page.filter(isUnknown) : page;
+      for (const [id, document] of await readPage(unknown, parseChanged))
+        if (isListed?.(document) !== false) documents.set(id, document);
+        // With a log of changes, everything is hardly ever read again.
+        else if (!store.changes) stillLeftOut.add(digestOf(id, textOf(document)));
+    }
     leftOut = stillLeftOut;
     return documents;
   };

@@ -91,7 +91,7 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
   const beginFailure = (reason: string, kind: "away" | "refusing" = "away") => {
     if (reasons.has(kind)) return;
     reasons.set(kind, reason);
-    log.warn({ reason }, "Redis is not usable; continuing without it");
+    log.warn({ reason }, "Redis is not usable; announcements and settings wait until it is");
   };
   const fails = (error: unknown) =>
     beginFailure(explainRedis(error, url, wasConnected), isRefusal(error) ? "refusing" : "away");

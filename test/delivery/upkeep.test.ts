@@ -13,6 +13,7 @@ import { newLinks, quiet } from "../harness.js";
 const CHANNELS = 100;
 const SUBJECTS = 20;
 const MINUTE = 60_000;
+const DAY = 1_440 * MINUTE;
 
 it("reads nothing in a run without due work, regardless of the number of messages", async () => {
   const store = openFileStore(newDataDir());
@@ -37,7 +38,9 @@ it("reads nothing in a run without due work, regardless of the number of message
   const states = new Map<string, SubjectState>();
   const writes = [];
   for (let subject = 0; subject < SUBJECTS; subject += 1) {
-    states.set(`s${subject}`, { revision: 1, endedAt: subject > 1 ? now : null });
+    // The sixth ended two days ago, and the others after the second just now.
+    const endedAt = subject > 1 ? now - (subject === 5 ? 2 * DAY : 0) : null;
+    states.set(`s${subject}`, { revision: 1, endedAt });
     for (let channel = 0; channel < CHANNELS; channel += 1)
       writes.push(
         state.open(announcements).put(announcedId("governance", `s${subject}`, `c${channel}`), {
@@ -102,7 +105,9 @@ it("reads nothing in a run without due work, regardless of the number of message
   expect((await readsOf(1)).list).toBe(0);
   upkeep.touch("governance", ["unheard"]);
   expect((await readsOf(1)).list).toBe(0);
-  // If a subject changes after it has ended, all messages are scanned once.
+  // If a subject changes soon after it has ended, only its own messages are read. Later, all messages are scanned once.
+  upkeep.touch("governance", ["s4"]);
+  expect(await readsOf(2)).toEqual({ list: 0, get: CHANNELS });
   upkeep.touch("governance", ["s5"]);
   expect((await readsOf(2)).list).toBe(1);
   // A message that is recorded during a scan is not lost.

@@ -5,7 +5,7 @@ import { standingOf, type VotePhase } from "../../ledger/vote-phase.js";
 import type { VoteRequest } from "../../ledger/vote-requests.js";
 import { castIn, outcomeKnown, statusGroup } from "../../ledger/vote-rules.js";
 import type { View } from "../../screens/view.js";
-import { overdueWords, statusTone, tallyLines, tallySuffix } from "../../screens/vote-parts.js";
+import { overdueWords, standingNote, statusTone, tallyLines, tallySuffix } from "../../screens/vote-parts.js";
 import { bold, join, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
 import { countedWords } from "../../text/numbers.js";
 import { capitalized } from "../../text/plain.js";
@@ -120,7 +120,12 @@ export function createNews(names: Names, now: () => number) {
           notification: isOne
             ? md`🗳️ ${names.distinct(only.voter, 60)} voted ${only.to ? "yes" : "no"} on ${named}`
             : md`🗳️ ${countedWords(votes.length, "vote")} on ${named}`,
-          body: [votesLine(votes, names.distinct), ...tally],
+          // Without it, late votes would look as if they counted.
+          body: [
+            votesLine(votes, names.distinct),
+            ...standingNote(request, standingOf(request, needed, now())),
+            ...tally,
+          ],
         };
       }
       case "decided": {

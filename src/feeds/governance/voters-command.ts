@@ -1,7 +1,9 @@
 import type { SlashCommandSubcommandBuilder } from "@discordjs/builders";
 import type { ChatInputCommandInteraction } from "discord.js";
+import type { Subscription } from "../../delivery/collections.js";
 import { commitWithin, ownerOf } from "../../delivery/limits.js";
 import type { FeedServices } from "../../delivery/module.js";
+import { NO_SERVER } from "../../delivery/subscriptions.js";
 import { matchingChoices } from "../../discord/autocomplete.js";
 import { type ActingCommand, commandForManagers, OTHER_VERSION } from "../../discord/command.js";
 import type { MessagePayload } from "../../discord/message.js";
@@ -11,6 +13,7 @@ import {
   checkMember,
   checkPingable,
   goneRoles,
+  guildOf,
   isPingable,
   readingOnce,
   visiblePlace,
@@ -117,7 +120,13 @@ async function pingedLine(services: FeedServices, guildId: string): Promise<Mark
   const pinging = await pingingChannels(services, guildId);
   if (pinging.length > 0)
     return md`-# While the vote is missing, reminders ping them in ${mentionsOf(pinging)}.`;
-  const all = (await services.subscriptions.of([guildId])).filter(({ feed }) => feed === governance.name);
+  const candidates = (await services.subscriptions.of([guildId, NO_SERVER])).filter(
+    ({ feed, userId }) => feed === governance.name && userId === null,
+  );
+  const isHere = async ({ guildId: known, channelId }: Subscription) =>
+    (known ?? (await guildOf(services.rest, channelId).catch(() => null))) === guildId;
+  const areHere = await Promise.all(candidates.map(isHere));
+  const all = candidates.filter((_, index) => areHere[index]);
   const paused = all.filter(pingsMissing).map(({ channelId }) => channelId);
   if (paused.length > 0)
     return md`⚠️ No channel pings them yet: the governance subscription in ${mentionsOf(paused)} is paused. Resume it in \`/setup\`.`;
@@ -173,9 +182,11 @@ async function setRepresentative(
     setBy: interaction.user.id,
   };
   const collection = services.state.open(representatives);
+  let replaced: readonly Representative[] = [];
   await commitWithin(services.state, ownerOf({ guildId, userId: null }), async () => {
     const ownRepresentatives = [...(await representativesIn(services.state, guildId))];
     const replacedOnes = ownRepresentatives.filter(([, each]) => isSameVoter(each, voter));
+    replaced = replacedOnes.map(([, each]) => each).filter((each) => each.who.id !== who.id);
     if (replacedOnes.length === 0 && ownRepresentatives.length >= MAX_MAPPED)
       throw new PersonError(
         `This server already has representatives for ${ownRepresentatives.length} super validators, which is the maximum. Remove one with \`/voters remove\` first.`,
@@ -187,6 +198,8 @@ async function setRepresentative(
   });
   const lines = [
     md`**${cut(voter.name, 100)}** → ${mentionOf(newRepresentative)}`,
+    replaced.length > 0 &&
+      md`-# Replaces ${join(replaced.map(mentionOf), ", ")}. To ping several people, set a role.`,
     await pingedLine(services, guildId),
     await unseenLine(services, guildId, newRepresentative),
   ];

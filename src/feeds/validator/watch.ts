@@ -219,6 +219,7 @@ export function createValidatorWatch(deps: ValidatorWatchDeps) {
   const { explorer, state, membersOf, isListed, lastReport, lastListed, survey, nextUpgrade, now } = deps;
   /** Revisions of people's responses that alerts already show. */
   const shownRevisions = new Map<string, number>();
+  let lastResponses: Loaded["responses"] | undefined;
   const readNetwork = createNetworkReader(explorer, state, now);
   /** Time of the last cleanup, epoch ms. The first one waits for an hour, because it reads every alert. */
   let cleanedAt = now() - DAY + HOUR;
@@ -309,6 +310,8 @@ export function createValidatorWatch(deps: ValidatorWatchDeps) {
 
   /** Returns the alerts that people have responded to since the last poll, perhaps through another process. */
   function answered({ responses }: Loaded): string[] {
+    if (responses === lastResponses) return [];
+    lastResponses = responses;
     const news = [...responses].filter(([id, { revision }]) => shownRevisions.get(id) !== revision);
     for (const [id, { revision }] of news) shownRevisions.set(id, revision);
     for (const id of [...shownRevisions.keys()]) if (!responses.has(id)) shownRevisions.delete(id);

@@ -3,6 +3,8 @@ import { createDirectory } from "../../../src/directory/directory.js";
 import { createNames } from "../../../src/directory/names.js";
 import type { VoteRequestListItem } from "../../../src/explorer/schema/governance.js";
 import { createMessages } from "../../../src/feeds/governance/messages.js";
+import { createNews } from "../../../src/feeds/governance/news.js";
+import { fromExplorer } from "../../../src/ledger/vote-requests.js";
 import { DAY, HOUR } from "../../../src/util/units.js";
 import { newState } from "../../harness.js";
 import { NOW, row } from "../../spec/vote-requests.js";
@@ -56,4 +58,25 @@ it("a digest names the request with the least time first, and warns of a short v
   );
   expect(body.indexOf("Usual 1")).toBeLessThan(body.indexOf("Ended"));
   expect((await digestOf(usual, since)).news).not.toContain("Short vote");
+});
+
+it.each([
+  ["expired", 6, /It expired \(.*\) and isn't closed yet/],
+  ["can still be voted on", 10, /^(?!.*expired)/s],
+])("news of votes on a request that %s says so", async (_, yesCount, words) => {
+  const state = newState();
+  const names = createNames({
+    directory: createDirectory(),
+    explorer: {} as never,
+    state,
+    log: { warn() {} },
+  });
+  const dates = { voteBefore: NOW - DAY, targetEffectiveAt: NOW + DAY };
+  const request = fromExplorer(row({ ...dates, yesCount, noCount: 0, abstainCount: 3 }), null);
+  const snapshot = { request, needed: 9, revision: 1, isOver: false, missing: async () => null };
+  const votes = [{ voter: "ann", from: null, to: true }];
+  const event = { kind: "votes" as const, key: "c1", sequence: 1, votes };
+  const { body = [] } = createNews(names, () => NOW)(event, snapshot, "m");
+  expect(body.join("\n")).toMatch(words);
+  await state.close();
 });

@@ -104,6 +104,11 @@ it("forgets them also if a channel of another server subscribes by GOVERNANCE_CH
       async () => textOf(await driver.ask(place, "/voters set", given)).includes(`<@${people.owner.id}>`),
       "a mapping",
     );
+  const set = async (who: string) => textOf(await driver.ask(here, "/voters set", { ...given, who }));
+  expect(await set(people.owner.id)).toContain("Pick the governance subscription in");
+  expect(await set(people.ana.id)).toContain(`Replaces <@${people.owner.id}>.`);
+  expect(await set(people.owner.id)).toContain(`Replaces <@${people.ana.id}>.`);
+  expect(await set(people.owner.id)).not.toContain("Replaces");
   const polled = async () => {
     const polls = () =>
       harness.explorer.requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
