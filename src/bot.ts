@@ -231,14 +231,15 @@ async function startOn(
     endIfConflict(error);
     redis?.noteFailure(error);
   };
+  const announced = unlessAborted(registration.tried, stopped).then(() => {
+    if (stopped.aborted) return;
+    log.info({ link: inviteLink(applicationId) }, "Invite link");
+    log.info({ user: client.user?.tag, commands: commands.length }, "Ready");
+  });
   leadership = await (redis
     ? compete(redis.client, state, background, log, noteFailure)
     : holdForever(state, background));
-  await unlessAborted(registration.tried, stopped);
-  if (!stopped.aborted) {
-    log.info({ link: inviteLink(applicationId) }, "Invite link");
-    log.info({ user: client.user?.tag, commands: commands.length }, "Ready");
-  }
+  await announced;
   return { stop };
 }
 
