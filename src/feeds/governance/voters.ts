@@ -58,10 +58,14 @@ async function withoutClosed(
   all: readonly Subscription[],
   own: string,
 ): Promise<readonly Subscription[]> {
+  const at = all.findIndex(({ channelId }) => channelId === own);
   const isOpen = await Promise.all(
-    all.map(
-      async ({ guildId, channelId }) => channelId === own || mayPost(rest, botId, guildId ?? "", channelId),
-    ),
+    all.map(async ({ guildId, channelId }, index) => {
+      if (index === at) return true;
+      const mayPostThere = mayPost(rest, botId, guildId ?? "", channelId);
+      // A newer channel that Discord cannot tell about must not keep this one's reminder back.
+      return index < at ? mayPostThere : mayPostThere.catch(() => false);
+    }),
   );
   return all.filter((_, index) => isOpen[index]);
 }
