@@ -2,9 +2,11 @@ import { newDataDir } from "../sandbox/bot-process.js";
 import type { SandboxExplorer } from "../sandbox/explorer/server.js";
 import { makeStack, SMALL, type Stack, type StackOptions } from "../sandbox/stack.js";
 import type { ExplorerConfig } from "../src/config.js";
+import { createDirectory } from "../src/directory/directory.js";
+import { createNames, type Names } from "../src/directory/names.js";
 import { createLinks } from "../src/discord/links.js";
 import { createExplorer } from "../src/explorer/index.js";
-import type { ExplorerService } from "../src/explorer/service.js";
+import { createExplorerService, type ExplorerService } from "../src/explorer/service.js";
 import type { Log } from "../src/log.js";
 import { createCache } from "../src/storage/cache.js";
 import { openFileStore } from "../src/storage/file-store.js";
@@ -67,6 +69,18 @@ export const newExplorer = (
     cache: createCache({ memoryMb: 8, log: quiet }),
     log: quiet,
     ...(now ? { now } : {}),
+  });
+
+/** Creates names that know only what is learnt. Nothing is read from an explorer. */
+export const newNames = (state: State): Names =>
+  createNames({
+    directory: createDirectory(),
+    explorer: createExplorerService({
+      upstream: () => Promise.reject(new Error("No explorer")),
+      cache: createCache({ memoryMb: 1, log: quiet }),
+    }).for("background"),
+    state,
+    log: quiet,
   });
 
 /** Creates a state in a new folder. */

@@ -271,6 +271,6 @@ const RARE: readonly string[] = [
   "This server has the maximum number of events. Delete some, a",
   "Discord refuses server events. Give me **Create Events** in ",
   "⚠️ pings a role that no longer exists",
-  "⚠️ … can't see …, so Discord notifies nobody. Grant **View C",
+  "⚠️ … can't see …, so Discord won't notify them. Grant **View",
   "Replaces …. To ping several people, set a role.",
 ];

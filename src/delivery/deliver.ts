@@ -53,9 +53,9 @@ export function createDeliver(context: DeliverContext) {
     feed: Feed,
     subscribed: readonly Subscription[],
   ): readonly Subscription[] => {
-    // A drill has no topic.
     // A subscription that began after the event has been told what was open then.
     const isOlder = ({ since }: Subscription) => believed(since, now(), SKEW_MS) <= at + SKEW_MS;
+    // A drill has no topic.
     const wanting = subscribed.filter(
       (each) => !each.isPaused && (drill || (isOlder(each) && receives(each, feed, event))),
     );

@@ -23,7 +23,7 @@ export function createDueMessages(announced: Collection<Announced>, now: () => n
   /** Indexes a message by its subject, so that a new revision finds it. */
   const follow = (id: string, { feed, subject }: Announced, state: SubjectState | undefined) => {
     const name = `${feed}/${subject}`;
-    // What ended lately may change again, and ends in one channel after the other.
+    // A subject that ended lately may change again, and ends in one channel after the other.
     if (state && state.endedAt !== null && ageOf(state.endedAt, now()) > DAY) {
       if (changedSubjects.has(name)) checkSoon(name);
       idsBySubject.delete(name);

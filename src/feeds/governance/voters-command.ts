@@ -148,7 +148,7 @@ async function unseenLine(
     if (await canView(reader, { guildId, channelId }, who.id).catch(() => true)) return undefined;
   return channelIds.length === 0
     ? undefined
-    : md`⚠️ ${mentionOf({ who })} can't see ${mentionsOf(channelIds)}, so Discord notifies nobody. Grant **View Channel** there.`;
+    : md`⚠️ ${mentionOf({ who })} can't see ${mentionsOf(channelIds)}, so Discord won't notify them. Grant **View Channel** there.`;
 }
 
 async function setRepresentative(

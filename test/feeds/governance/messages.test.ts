@@ -1,12 +1,10 @@
 import { expect, it } from "vitest";
-import { createDirectory } from "../../../src/directory/directory.js";
-import { createNames } from "../../../src/directory/names.js";
 import type { VoteRequestListItem } from "../../../src/explorer/schema/governance.js";
 import { createMessages } from "../../../src/feeds/governance/messages.js";
 import { createNews } from "../../../src/feeds/governance/news.js";
 import { fromExplorer } from "../../../src/ledger/vote-requests.js";
 import { DAY, HOUR } from "../../../src/util/units.js";
-import { newState } from "../../harness.js";
+import { newNames, newState } from "../../harness.js";
 import { NOW, row } from "../../spec/vote-requests.js";
 
 const [since, before] = [NOW - HOUR, NOW - 2 * HOUR];
@@ -17,8 +15,7 @@ const isNew = row({ contractId: "d", createdAt: NOW - 1 });
 /** Returns the digest of these rows, as people see it first. */
 async function digestOf(rows: readonly VoteRequestListItem[], at: number | null) {
   const state = newState();
-  const log = { warn() {} };
-  const names = createNames({ directory: createDirectory(), explorer: {} as never, state, log });
+  const names = newNames(state);
   const event = { kind: "digest" as const, keys: [], rows: [...rows], since: at };
   const { body = [], notification } = createMessages(names, () => NOW).digest(event, "m");
   await state.close();
@@ -65,12 +62,7 @@ it.each([
   ["can still be voted on", 10, /^(?!.*expired)/s],
 ])("news of votes on a request that %s says so", async (_, yesCount, words) => {
   const state = newState();
-  const names = createNames({
-    directory: createDirectory(),
-    explorer: {} as never,
-    state,
-    log: { warn() {} },
-  });
+  const names = newNames(state);
   const dates = { voteBefore: NOW - DAY, targetEffectiveAt: NOW + DAY };
   const request = fromExplorer(row({ ...dates, yesCount, noCount: 0, abstainCount: 3 }), null);
   const snapshot = { request, needed: 9, revision: 1, isOver: false, missing: async () => null };

@@ -293,7 +293,7 @@ describe("missing votes", () => {
     ledger().closeVoteRequest(unseen, "Rejected");
     await ask("/subscribe remove", { channel: second.id });
     expect(textOf(await ask("/voters set", { sv: first?.name ?? "", who: people.ana.id }))).toContain(
-      `<@${people.ana.id}> can't see <#${channel.id}>, so Discord notifies nobody.`,
+      `<@${people.ana.id}> can't see <#${channel.id}>, so Discord won't notify them.`,
     );
     channel.permission_overwrites.splice(channel.permission_overwrites.indexOf(hidden), 1);
     expect(textOf(await ask("/voters set", { sv: first?.name ?? "", who: people.ana.id }))).not.toContain(

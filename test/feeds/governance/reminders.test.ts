@@ -1,13 +1,11 @@
 import { expect, it } from "vitest";
 import { draftOf } from "../../../src/delivery/feed.js";
-import { createDirectory } from "../../../src/directory/directory.js";
-import { createNames } from "../../../src/directory/names.js";
 import { definition } from "../../../src/feeds/governance/definition.js";
 import { createMessages } from "../../../src/feeds/governance/messages.js";
 import { remindersOf } from "../../../src/feeds/governance/topics.js";
 import { toVoteRequest } from "../../../src/feeds/governance/tracking.js";
 import { DAY, HOUR } from "../../../src/util/units.js";
-import { newState } from "../../harness.js";
+import { newNames, newState } from "../../harness.js";
 import { NOW, tracked } from "../../spec/vote-requests.js";
 
 const [quorumAt, decidedAt] = [NOW + 11 * HOUR, NOW + 2 * DAY];
@@ -18,12 +16,7 @@ it.each([
   ["the quorum", "the decision's date once it is met", quorumAt, 5, 4, "2 days", "5 of 9 yes votes"],
 ])("a reminder of %s names %s", async (_, __, deadline, yes, no, left, votes) => {
   const state = newState();
-  const names = createNames({
-    directory: createDirectory(),
-    explorer: {} as never,
-    state,
-    log: { warn() {} },
-  });
+  const names = newNames(state);
   const messages = createMessages(names, () => NOW);
   const request = toVoteRequest(
     tracked({ yes, no, pending: 13 - yes - no }, { voteBefore: quorumAt, targetEffectiveAt: decidedAt }),

@@ -1,10 +1,14 @@
+import { REST } from "discord.js";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newDataDir } from "../../../sandbox/bot-process.js";
 import { type SandboxExplorer, startSandboxExplorer } from "../../../sandbox/explorer/server.js";
+import { createCharts } from "../../../src/charts/charts.js";
 import type { FeedDeps } from "../../../src/delivery/module.js";
+import { createSubscriptions } from "../../../src/delivery/subscriptions.js";
 import { createDirectory } from "../../../src/directory/directory.js";
 import { createNames } from "../../../src/directory/names.js";
 import { createRenderer } from "../../../src/discord/message.js";
+import { createPacer } from "../../../src/discord/pacer.js";
 import { alertId, alerts } from "../../../src/feeds/validator/collections.js";
 import { manySubject, silenceOf, type ValidatorEvent } from "../../../src/feeds/validator/events.js";
 import { validator } from "../../../src/feeds/validator/index.js";
@@ -24,14 +28,21 @@ afterAll(() => sandbox.close());
 function newFeed(state: State, now: number) {
   const directory = createDirectory();
   const explorer = newExplorer(sandbox);
-  const deps = {
+  const deps: FeedDeps = {
     explorer,
     state,
+    lease: { validUntil: () => Number.POSITIVE_INFINITY },
+    subscriptions: createSubscriptions(state),
     directory,
     names: createNames({ directory, explorer: explorer.for("background"), state, log: quiet }),
+    charts: createCharts(quiet),
     renderer: createRenderer(newLinks()),
+    rest: new REST(),
+    pacer: createPacer(),
+    self: { troubles: () => new Map(), unforeseen: () => [], waitingMs: async () => 0, unread: () => [] },
+    log: quiet,
     now: () => now,
-  } as unknown as FeedDeps;
+  };
   return validator.create(deps, 300_000).feed;
 }
 
