@@ -151,57 +151,74 @@ async function unseenLine(
     : md`⚠️ ${mentionOf({ who })} can't see ${mentionsOf(channelIds)}, so Discord won't notify them. Grant **View Channel** there.`;
 }
 
+/** Returns the member or role that a person chose. @throws {PersonError} if they may not be set */
+async function chosenWho(
+  { options, client, user: person }: ChatInputCommandInteraction,
+  services: FeedServices,
+  guildId: string,
+): Promise<Representative["who"]> {
+  const { user, role } = options.get(WHO, true);
+  if (role) {
+    await checkPingable(services.rest, {
+      guildId,
+      roleId: role.id,
+      botId: client.user.id,
+      personId: person.id,
+      channelIds: await pingingChannels(services, guildId),
+    });
+    return { kind: "role", id: role.id };
+  }
+  if (!user) throw new PersonError("Pick a member of this server or a role.");
+  if (user.bot)
+    throw new PersonError("A bot can't represent a super validator. Pick a member of this server or a role.");
+  await checkMember(services.rest, guildId, user.id);
+  return { kind: "member", id: user.id };
+}
+
+/** Stores a representative. Returns those that it replaces. @throws {PersonError} if the server has as many as it may */
+async function storeRepresentative(
+  { state }: FeedServices,
+  representative: Representative,
+): Promise<readonly Representative[]> {
+  const { guildId, name, aliases } = representative;
+  const collection = state.open(representatives);
+  let replaced: readonly (readonly [key: string, Representative])[] = [];
+  await commitWithin(state, ownerOf({ guildId, userId: null }), async () => {
+    const all = [...(await representativesIn(state, guildId))];
+    replaced = all.filter(([, each]) => isSameVoter(each, representative));
+    if (replaced.length === 0 && all.length >= MAX_MAPPED)
+      throw new PersonError(
+        `This server already has representatives for ${all.length} super validators, which is the maximum. Remove one with \`/voters remove\` first.`,
+      );
+    return [
+      ...replaced.map(([key]) => collection.delete(key)),
+      collection.put(representativeId(guildId, aliases[0] ?? name), representative),
+    ];
+  });
+  return replaced.map(([, each]) => each);
+}
+
 async function setRepresentative(
   interaction: ChatInputCommandInteraction,
   services: FeedServices,
 ): Promise<MessagePayload> {
   const guildId = serverOf(interaction);
-  const { options, client } = interaction;
   const voter = await chosenVoter(interaction, services, true);
-  const { user, role } = options.get(WHO, true);
-  if (!role && !user) throw new PersonError("Pick a member of this server or a role.");
-  if (user?.bot)
-    throw new PersonError("A bot can't represent a super validator. Pick a member of this server or a role.");
-  if (role)
-    await checkPingable(services.rest, {
-      guildId,
-      roleId: role.id,
-      botId: client.user.id,
-      personId: interaction.user.id,
-      channelIds: await pingingChannels(services, guildId),
-    });
-  if (user) await checkMember(services.rest, guildId, user.id);
-  const who = role
-    ? ({ kind: "role", id: role.id } as const)
-    : ({ kind: "member", id: user?.id ?? "" } as const);
-  const newRepresentative: Representative = {
+  const who = await chosenWho(interaction, services, guildId);
+  const representative: Representative = {
     guildId,
     ...voter,
     who,
     setAt: Date.now(),
     setBy: interaction.user.id,
   };
-  const collection = services.state.open(representatives);
-  let replaced: readonly Representative[] = [];
-  await commitWithin(services.state, ownerOf({ guildId, userId: null }), async () => {
-    const ownRepresentatives = [...(await representativesIn(services.state, guildId))];
-    const replacedOnes = ownRepresentatives.filter(([, each]) => isSameVoter(each, voter));
-    replaced = replacedOnes.map(([, each]) => each).filter((each) => each.who.id !== who.id);
-    if (replacedOnes.length === 0 && ownRepresentatives.length >= MAX_MAPPED)
-      throw new PersonError(
-        `This server already has representatives for ${ownRepresentatives.length} super validators, which is the maximum. Remove one with \`/voters remove\` first.`,
-      );
-    return [
-      ...replacedOnes.map(([key]) => collection.delete(key)),
-      collection.put(representativeId(guildId, voter.aliases[0] ?? voter.name), newRepresentative),
-    ];
-  });
+  const replaced = await storeRepresentative(services, representative);
+  const others = replaced.filter((each) => each.who.id !== who.id).map(mentionOf);
   const lines = [
-    md`**${cut(voter.name, 100)}** → ${mentionOf(newRepresentative)}`,
-    replaced.length > 0 &&
-      md`-# Replaces ${join(replaced.map(mentionOf), ", ")}. To ping several people, set a role.`,
+    md`**${cut(voter.name, 100)}** → ${mentionOf(representative)}`,
+    others.length > 0 && md`-# Replaces ${join(others, ", ")}. To ping several people, set a role.`,
     await pingedLine(services, guildId),
-    await unseenLine(services, guildId, newRepresentative),
+    await unseenLine(services, guildId, representative),
   ];
   return say(services, md`Representative set`, present(lines));
 }
