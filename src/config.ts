@@ -62,7 +62,7 @@ const botVariables = {
   CACHE_MEMORY_MB: [wholeNumber(1, 100_000).default(64), "whole megabytes from 1 to 100000"],
   NETWORKS: [
     networkIds,
-    "at most 8 names of 2 to 12 lowercase letters and digits, separated by commas, such as main,test; no two begin with the same two characters",
+    "at most 8 names of 2 to 12 lowercase letters and digits, beginning with a letter, separated by commas, such as main,test; no two begin with the same two characters",
   ],
 } as const satisfies Record<string, Shape>;
 

@@ -337,5 +337,11 @@ describe("the environment", () => {
         ]);
       },
     );
+
+    it("says that a network's name begins with a letter", () => {
+      expect(problemsOf({ ...TWO, NETWORKS: "1main,test" })).toEqual([
+        expect.stringMatching(/^NETWORKS is malformed.* beginning with a letter/),
+      ]);
+    });
   });
 });
