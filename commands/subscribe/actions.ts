@@ -13,6 +13,7 @@ import { present } from "../../src/util/present.js";
 import {
   type Actor,
   checkPermissions,
+  noLongerThere,
   OPERATORS_OWN,
   type SubscribeServices,
   servedOf,
@@ -30,7 +31,7 @@ export async function endSubscription(
   if (subscription.guildId !== null && subscription.guildId !== guildId)
     throw new PersonError(`That subscription isn't in this server: <#${subscription.channelId}>.`);
   if (networkState.subscriptions.isFixed(subscription)) throw new PersonError(OPERATORS_OWN);
-  await networkState.janitor.removeSubscription(subscription);
+  if (!(await networkState.janitor.removeSubscription(subscription))) throw noLongerThere();
 }
 
 /**
@@ -103,7 +104,7 @@ export async function resumeSubscription(
   const { wasRefused, lines } = await reopen(place, found, services);
   const { isPaused = false } = subscription;
   const isSnoozed = snoozeEnd(subscription, Date.now()) > 0;
-  if (isPaused || isSnoozed) await setPaused(network, subscription, false);
+  if ((isPaused || isSnoozed) && !(await setPaused(network, subscription, false))) throw noLongerThere();
   return { wasPaused: wasRefused || isPaused || isSnoozed, lines };
 }
 

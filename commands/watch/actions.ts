@@ -135,12 +135,13 @@ export function createWatchButtons(feeds: readonly FeedDefinition[]): readonly B
     const { rest } = services;
     const { user } = click;
     const foundWatch = await findOwn(services, user.id, feed, id, network);
-    if (!foundWatch) return watchList(user.id, services, allWatchables, { note: md`It's already removed.` });
+    const gone = () => watchList(user.id, services, allWatchables, { note: md`It's already removed.` });
+    if (!foundWatch) return gone();
     const { subscription, networkState } = foundWatch;
     const title = await titleOfWatch(foundWatch, services);
     if (to === "remove") {
-      await networkState.janitor.removeSubscription(subscription);
-      const ofNetwork = services.networks.served.length > 1 ? ` · ${networkState.name}` : "";
+      if (!(await networkState.janitor.removeSubscription(subscription))) return gone();
+      const ofNetwork = services.networks.served.length > 1 ? md` · ${networkState.name}` : md``;
       return watchList(user.id, services, allWatchables, { note: md`Removed: ${title}${ofNetwork}` });
     }
     if (to === "pause") await setPaused(networkState, subscription, true);

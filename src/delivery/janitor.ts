@@ -17,8 +17,11 @@ import { idOf, type SubscriptionKey, type Subscriptions } from "./subscriptions.
 
 /** Deletes documents when their owner is removed. No other code deletes documents that have another owner. */
 export interface Janitor {
-  /** Deletes a subscription, and everything that belongs only to it. */
-  removeSubscription(key: SubscriptionKey): Promise<void>;
+  /**
+   * Deletes a subscription, and everything that belongs only to it.
+   * @returns false if it is not there, because it was removed or its subject was changed meanwhile
+   */
+  removeSubscription(key: SubscriptionKey): Promise<boolean>;
   /** Deletes the subscriptions of channels and everything that belongs to them. */
   removeChannels(channelIds: readonly string[]): Promise<void>;
   /** Deletes all data about a person. Returns the number of removed subscriptions. */
@@ -129,20 +132,27 @@ export function createJanitor(
     return writes;
   };
 
-  /** Deletes subscriptions and everything that belongs to them, in one commit. */
+  /**
+   * Deletes subscriptions and everything that belongs to them, in one commit.
+   * @returns false if the expectations do not hold, so that nothing was deleted
+   */
   const remove = async (
     removed: readonly Subscription[],
     removal: Removal,
-    mayClose = false,
-  ): Promise<void> => {
+    {
+      mayClose = false,
+      expected = [],
+    }: { readonly mayClose?: boolean; readonly expected?: readonly Write[] } = {},
+  ): Promise<boolean> => {
     const writesFor = async (each: readonly Subscription[]) => [
       ...(mayClose ? await farewellsTo(removal) : await unqueued(removal)),
       ...(await deletionsOf(each, removal)),
     ];
-    await state.commit(await writesFor(removed));
+    if (!(await state.commit([...expected, ...(await writesFor(removed))]))) return false;
     // A delivery may have been recorded between the read and the commit, but not after it.
     const lateWrites = await writesFor([]);
     if (lateWrites.length > 0) await state.commit(lateWrites);
+    return true;
   };
 
   /** Deletes the subscriptions of channels and everything that belongs to them. */
@@ -186,16 +196,24 @@ export function createJanitor(
 
   return {
     async removeSubscription(key) {
-      const isRemoved = (each: SubscriptionKey) => idOf(each) === idOf(key);
-      const channelSubscriptions = (await subscriptions.all()).filter(
-        ({ channelId }) => channelId === key.channelId,
-      );
-      const removed = channelSubscriptions.filter(isRemoved);
-      const remainingSubscriptions = channelSubscriptions.filter((each) => !isRemoved(each));
-      const isAlone = (pattern: SubscriptionPattern) =>
-        fitsPattern(pattern, key) && !remainingSubscriptions.some((each) => fitsPattern(pattern, each));
-      const removal = { channelIds: [key.channelId], isRemoved: isAlone, userId: removed[0]?.userId };
-      await remove(removed, removal, closesMessages);
+      const id = idOf(key);
+      for (;;) {
+        const subscription = await stored.get(id);
+        const remaining = (await subscriptions.all()).filter(
+          (each) => each.channelId === key.channelId && idOf(each) !== id,
+        );
+        const isAlone = (pattern: SubscriptionPattern) =>
+          fitsPattern(pattern, key) && !remaining.some((each) => fitsPattern(pattern, each));
+        const removal = {
+          channelIds: [key.channelId],
+          isRemoved: isAlone,
+          userId: subscription?.userId,
+        };
+        // An edit of its subject moves a subscription to another id, which a removal of this one would miss.
+        const expected = [stored.expect(id, subscription)];
+        const options = { mayClose: closesMessages, expected };
+        if (await remove(present([subscription]), removal, options)) return subscription !== undefined;
+      }
     },
 
     removeChannels,

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Place } from "../../sandbox/discord/driver.js";
 import { PERMISSION } from "../../sandbox/discord/permissions.js";
@@ -204,6 +205,30 @@ describe("a channel with several subscriptions", () => {
     expect(`${edit.content} ${textOf(edit)}`).toMatch(/no longer exists|Subscription changed/);
     expect(await rows()).toEqual([]);
     expect(world.refusals).toEqual([]);
+  });
+
+  it("is not called removed or resumed while an edit moves it to another subject", async () => {
+    const { driver, world, guild } = harness.discord;
+    const market = world.addChannel({ type: 0, guild_id: guild.id, name: "market" });
+    const card = async () => driver.choose(owner(), await ask("/subscribe list"), "price");
+    for (let round = 0; round < 20; round += 1) {
+      await ask("/subscribe price", { when: "above", value: "0.2", channel: market.id });
+      const [action, claim] = round % 2 === 0 ? ["Remove", "Subscription removed"] : ["Resume", "▶️ active"];
+      const edited = await card();
+      const changed = await card();
+      if (action === "Resume") await driver.click(owner(), changed, "Pause");
+      const dialog = await driver.open(owner(), edited, "Edit");
+      // The edit commits after some ms, so each round begins the other change at another point of it.
+      const [answer] = await Promise.all([
+        delay(round * 2).then(() => driver.click(owner(), changed, action)),
+        driver.submit(owner(), dialog, { value: "0.3" }),
+      ]);
+      const list = textOf(await ask("/subscribe list"));
+      const isTrue =
+        action === "Remove" ? !list.includes(`<#${market.id}> · price`) : !list.includes("paused");
+      if (textOf(answer).includes(claim)) expect(isTrue).toBe(true);
+      await ask("/subscribe remove", { channel: market.id });
+    }
   });
 
   it("can be changed only by server managers, except for the operator's own subscription", async () => {

@@ -181,6 +181,26 @@ it("forgets a person whose last watch was removed before, and who was pinged in 
   await state.close();
 });
 
+it("removes a subscription that is changed meanwhile, and says so if it is not there", async () => {
+  const state = newState();
+  const subscriptions = createSubscriptions(state);
+  const janitor = createJanitor(state, subscriptions);
+  const subscription = subscribed(CHANNELS[0], "bay");
+  await state.commit(subscriptions.writes(subscription));
+  const [isRemoved] = await Promise.all([
+    janitor.removeSubscription(subscription),
+    subscriptions.change(subscription, (stored) => ({ ...stored, thread: true })),
+  ]);
+  expect(isRemoved).toBe(true);
+  expect(await subscriptions.all()).toEqual([]);
+
+  // An edit has moved it to another subject.
+  await state.commit(subscriptions.writes(subscribed(CHANNELS[0], "cove")));
+  expect(await janitor.removeSubscription(subscription)).toBe(false);
+  expect(await subscriptions.all()).toHaveLength(1);
+  await state.close();
+});
+
 it("records nothing for a subscription that has just been removed", async () => {
   const state = newState();
   const subscriptions = createSubscriptions(state);
