@@ -29,16 +29,17 @@ const TOPICS = "topics";
 /** Returns a description without its default, which does not apply to an edit. */
 export const plainDescription = (description: string): string => description.replace(/ \(default: .*\)$/, "");
 
-/** Returns an option's value as a person would type it. */
-const typedText = <Value>(subscription: Subscription, name: string, option: FeedOption<Value>): string => {
-  const value = optionOf(subscription, name, option);
-  return option.format?.(value) ?? String(value ?? "");
-};
+/** Returns a value of an option as a person would type it. */
+const typedValue = <Value>(option: FeedOption<Value>, value: Value): string =>
+  option.format?.(value) ?? String(value ?? "");
+
+const typedText = <Value>(subscription: Subscription, name: string, option: FeedOption<Value>): string =>
+  typedValue(option, optionOf(subscription, name, option));
 
 function optionField(subscription: Subscription, name: string, option: FeedOption): FormField {
   const description = plainDescription(option.description);
   const isShort = description.length <= LIMITS.inputLabel;
-  const words = isShort ? { label: description } : { label: capitalized(name), hint: description };
+  const words = isShort ? { label: description } : { label: capitalized(name), hint: option.description };
   const value = typedText(subscription, name, option);
   if (!option.choices) {
     const isRequired = option.isRequired === true;
@@ -84,7 +85,8 @@ export function settingFields(subscription: Subscription, feed: FeedDefinition):
 }
 
 /**
- * Returns the settings in a submitted dialog. A text that the person left as it was is not given.
+ * Returns the settings in a submitted dialog. A text that the person left as it was is not given, and one that was deleted is the
+ * option's default.
  * @param before the subscription whose settings the dialog showed; the defaults if it is missing
  */
 export function settingsInForm(
@@ -98,8 +100,10 @@ export function settingsInForm(
     isForm: true,
     text(name) {
       const option = feed.options[name];
-      const typed = answers.get(name)?.[0];
-      if (!option || typed === undefined) return null;
+      const answer = answers.get(name)?.[0];
+      if (!option || answer === undefined) return null;
+      const isDeleted = answer.trim() === "" && !option.isRequired;
+      const typed = isDeleted ? typedValue(option, option.byDefault) : answer;
       return before && typed.trim() === typedText(before, name, option) ? null : typed;
     },
     flag(name) {

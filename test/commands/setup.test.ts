@@ -131,6 +131,26 @@ describe("/setup", () => {
     await driver().ask(olga(), "/subscribe remove", { channel: channel.id });
   });
 
+  it("takes a text that was deleted for the default", async () => {
+    const channel = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "defaults" });
+    const [name = ""] = harness.explorer.ledger.validators.flatMap(({ party, isSv }) =>
+      party.name && !isSv ? [party.name] : [],
+    );
+    const added = await add(await setUp(), "Validator", { channel: channel.id, subjects: name, after: "3h" });
+    expect(textOf(added)).toContain("✅ Subscribed");
+    const rows = async () => textOf(await driver().ask(olga(), "/subscribe list"));
+    expect(await rows()).toContain("silence of more than 3h");
+    const card = await driver().choose(olga(), await setUp(), `validator: ${name}`);
+    const dialog = await driver().open(olga(), card, "Edit");
+    await driver().submit(olga(), dialog, { after: " " });
+    expect(await rows()).not.toContain("more than 3h");
+    await driver().ask(olga(), "/subscribe remove", { channel: channel.id });
+    const digest = await add(await setUp(), "Digest", { channel: channel.id, at: "", zone: "" });
+    expect(textOf(digest)).toContain("✅ Subscribed");
+    expect(await rows()).toContain("a digest every Monday at 09:00 UTC");
+    await driver().ask(olga(), "/subscribe remove", { channel: channel.id });
+  });
+
   it("keeps what was refused in one channel out of the dialogs of another", async () => {
     const { channels, guild } = harness.discord;
     const elsewhere = world().addChannel({ type: 0, guild_id: guild.id, name: "elsewhere" });

@@ -8,7 +8,8 @@ import { PersonError } from "../../util/person-error.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 import type { PriceWatch } from "./collections.js";
 
-const WHEN = {
+/** The kinds of conditions, as people choose them. */
+export const WHEN = {
   above: "it rises above a price",
   below: "it falls below a price",
   moves: "it moves by a percentage",

@@ -35,6 +35,7 @@ import {
   STALE_MS,
   settingsOf,
   subjectOf,
+  WHEN,
   wholeFrom,
 } from "./conditions.js";
 import { snoozePrice, snoozePriceButton } from "./snooze.js";
@@ -176,7 +177,7 @@ const definition: FeedDefinition = {
     const answer = (await ifAnswered(explorer.price({})))?.data;
     const price = answer?.price ?? null;
     const condition = conditionOf(subscription);
-    const { when } = condition;
+    const { when, value } = condition;
     if (await isDone(state, subscription)) return [priceLine(answer, now), doneLine(subscription)];
     const isHolding = price !== null && isPastLimit(condition, Number(price));
     const wholeAt = wholeFrom(condition, await readSamples(state), now);
@@ -187,6 +188,10 @@ const definition: FeedDefinition = {
       wholeAt !== undefined &&
         md`I don't know the price of ${OVER[condition.over]} ago yet. Until ${timestamp(wholeAt, "f")}, moves are measured from the oldest price I have.`,
       repeatLine(condition, isHolding),
+      // Who types 0.16 may mean a price.
+      when === "moves" &&
+        value < 1 &&
+        md`⚠️ ${value}% is a small move, so you may get many alerts. For a price of ${value} USD, choose “${WHEN.above}” or “${WHEN.below}”.`,
     ]);
   },
 

@@ -174,4 +174,12 @@ describe("a channel with price alerts", () => {
     for (const command of ["/subscribe list", "/setup"])
       expect(textOf(await ask(command, {}))).toMatch(/snoozed-market|<#\d+>.*💤 snoozed until <t:\d+:f>/);
   });
+
+  it("is told if the percentage may be meant as a price", async () => {
+    const aside = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "aside" });
+    const small = textOf(await ask("/subscribe price", { when: "moves", value: "0.16", channel: aside.id }));
+    expect(small).toMatch(/up or down 0\.16% in 24h.*⚠️ 0\.16% is a small move.*a price of 0\.16 USD/);
+    const usual = textOf(await ask("/subscribe price", { when: "moves", value: "5", channel: aside.id }));
+    expect(usual).not.toContain("small move");
+  });
 });
