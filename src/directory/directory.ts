@@ -110,9 +110,10 @@ const newSearch = () =>
     searchOptions: {
       combineWith: "AND",
       prefix: true,
-      // Number of typing errors that are tolerated. Two swapped letters count as two. Hex digits are copied, not typed.
+      // Number of typing errors that are tolerated. Two swapped letters count as two. Hex digits are copied, and another number is
+      // another thing.
       fuzzy(term) {
-        if (term.length < 4 || term.length > MAX_FUZZY || /^[0-9a-f]{8,}$/.test(term)) return false;
+        if (term.length < 4 || term.length > MAX_FUZZY || /^[0-9a-f]{8,}$|^\d+$/.test(term)) return false;
         return term.length < 5 ? 1 : 2;
       },
       boost: { name: 3, hint: 2 },

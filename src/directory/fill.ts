@@ -7,7 +7,7 @@ import type { Explorer } from "../explorer/service.js";
 import { readFormer } from "../ledger/missing-votes.js";
 import { estimateRhythm } from "../ledger/network-rhythm.js";
 import { isVotable, OUTCOME_UNKNOWN, PHASE_WORDS, type Standable, standingOf } from "../ledger/vote-phase.js";
-import { identityOf, tallyIn } from "../ledger/vote-requests.js";
+import { identityOf, openedAtIn, tallyIn } from "../ledger/vote-requests.js";
 import { isOpen, neededFor, statusGroup, statusWords } from "../ledger/vote-rules.js";
 import { voterId, votersIn } from "../ledger/votes.js";
 import type { Log } from "../log.js";
@@ -42,6 +42,9 @@ type Source = (
 export function proposalEntry(
   request: NamedRequest &
     Standable & {
+      /** When it was opened, if that is known. */
+      readonly openedAt: number | null;
+      /** Time of its contract. */
       readonly createdAt?: number | null;
       readonly requester?: string | null;
       readonly requesterName?: string | null;
@@ -54,7 +57,8 @@ export function proposalEntry(
   const { enoughYesAt, hasExpired, closed } = seen;
   const standing = standingOf(seen, neededFor(request, undefined), now);
   const { phase, next } = standing;
-  const openedAt = request.createdAt ?? undefined;
+  // The first time that was seen stays, because each vote makes a new contract, whose time may be that of the vote.
+  const openedAt = request.openedAt ?? names.seenOf(id).openedAt ?? request.createdAt ?? undefined;
   const requester =
     request.requesterName ?? (request.requester ? names.called(request.requester) : undefined);
   const date =
@@ -64,7 +68,7 @@ export function proposalEntry(
   const isAccepted = ["accepted", "implemented"].includes(statusGroup(request.status));
   // Without a date for it, what was accepted has taken effect.
   const latest = request.voteBefore === null ? undefined : Math.min(request.voteBefore, now);
-  const acceptedFor = request.targetEffectiveAt ?? closed?.after ?? closed?.by ?? openedAt ?? latest;
+  const acceptedFor = request.targetEffectiveAt ?? closed?.after ?? closed?.by ?? request.createdAt ?? latest;
   return {
     id,
     name: names.ownName(request),
@@ -80,6 +84,14 @@ export function proposalEntry(
     ...(isAccepted && acceptedFor !== undefined ? { acceptedFor } : {}),
   };
 }
+
+/** Returns a vote request in the list, with its tally and its opening time. */
+export const listedIn = (row: VoteRequestListItem, identity: string) => ({
+  ...row,
+  ...tallyIn(row),
+  identity,
+  openedAt: openedAtIn(row),
+});
 
 /** Returns a validator's entry, or an empty list if its row has no id. */
 export const validatorEntry = (row: ValidatorSummary): NamedEntry[] => {
@@ -113,9 +125,7 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
       );
       const entries = data.flatMap((row) => {
         const identity = identityOf(row);
-        return identity === null
-          ? []
-          : [proposalEntry({ ...row, ...tallyIn(row), identity }, identity, names, Date.now())];
+        return identity === null ? [] : [proposalEntry(listedIn(row, identity), identity, names, Date.now())];
       });
       return { whole: problem === undefined, entries, requests: data, fetchedAt };
     },

@@ -2,10 +2,10 @@ import type { Answer, EndpointName } from "../explorer/endpoints.js";
 import type { VoteRequestListItem } from "../explorer/schema/governance.js";
 import type { ValidatorSummary } from "../explorer/schema/validators.js";
 import type { OnFetched } from "../explorer/service.js";
-import { actionIn, identityOf, tallyIn } from "../ledger/vote-requests.js";
+import { actionIn, identityOf } from "../ledger/vote-requests.js";
 import { isOver } from "../ledger/vote-rules.js";
 import type { Directory } from "./directory.js";
-import { proposalEntry, validatorEntry } from "./fill.js";
+import { listedIn, proposalEntry, validatorEntry } from "./fill.js";
 import type { Names } from "./names.js";
 
 type Learners = { readonly [Name in EndpointName]?: (data: Answer<Name>) => void };
@@ -30,10 +30,7 @@ export function createLearner(directory: Directory, names: Names, now = Date.now
     const identity = identityOf(row);
     if (identity === null || directory.readAt("proposal") === undefined || !isOver(row, now())) return;
     const title = row.title ?? directory.entry("proposal", identity)?.name ?? null;
-    directory.add(
-      "proposal",
-      proposalEntry({ ...row, ...tallyIn(row), identity, title }, identity, names, now()),
-    );
+    directory.add("proposal", proposalEntry({ ...listedIn(row, identity), title }, identity, names, now()));
   };
   const learners: Learners = {
     validators: ({ content }) => learnValidators(content),

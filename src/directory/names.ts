@@ -72,7 +72,9 @@ export interface Names {
   /** Returns how a vote request changes the schedule of the next upgrade. `undefined` if its detail was not read. */
   upgradeOf(identity: string): UpgradeChange | null | undefined;
   /** Returns the times of a vote request that only the bot has seen. Empty if there is none. */
-  seenOf(identity: string | null): Pick<Standable, "enoughYesAt" | "hasExpired" | "closed">;
+  seenOf(
+    identity: string | null,
+  ): Pick<Standable, "enoughYesAt" | "hasExpired" | "closed"> & { readonly openedAt?: number | undefined };
   /** True if a voter was no longer a super validator when all voters were last read. */
   isFormer(voter: Voter): boolean;
   /**
@@ -246,7 +248,8 @@ export function createNames({ directory, explorer, state, log, coin = DEFAULT_CO
 
     seenOf(identity) {
       const entry = identity === null ? undefined : directory.entry("proposal", identity);
-      return { enoughYesAt: entry?.enoughYesAt, hasExpired: entry?.hasExpired, closed: entry?.closed };
+      const { enoughYesAt, hasExpired, closed, openedAt } = entry ?? {};
+      return { enoughYesAt, hasExpired, closed, openedAt };
     },
 
     isFormer: (voter) => directory.entry("voter", voterId(voter))?.active === false,

@@ -63,15 +63,14 @@ function reportSign({ id, seenAt = null }: NamedEntry, { directory, intervals }:
   return STANDING_SIGNS[standing];
 }
 
-/** @param namesakes other matches with the same name and note */
-function toChoice({ kind, entry }: Match, namesakes: readonly Match[], offering: Offering): OfferedChoice {
-  const { links, renderer } = offering;
-  const kindSign = kind === "validator" ? reportSign(entry, offering) : SIGNS[kind](entry);
+/** Returns a match's sign and its label, cut to the room that Discord leaves. @param namesakes other matches with the same label */
+function labelFor({ kind, entry }: Match, namesakes: readonly Match[], offering: Offering) {
+  const sign = kind === "validator" ? reportSign(entry, offering) : SIGNS[kind](entry);
   // Reserve room for the sign and the network's name, so that the label's end, which distinguishes namesakes, is not cut.
-  const room = LIMITS.choiceText - kindSign.length - 1 - renderer.title("").length;
+  const room = LIMITS.choiceText - sign.length - 1 - offering.renderer.title("").length;
   const hasTwin = namesakes.some((each) => areTwins(each.entry, entry));
   const label = clean(entryLabel(entry, room, namesakes.length > 0, hasTwin)).replace(/\s+/g, " ");
-  return { name: renderer.title(`${kindSign} ${label}`), value: links.choiceValue(entry.id) };
+  return { sign, label };
 }
 
 /**
@@ -84,15 +83,19 @@ export function toChoices(kinds: readonly Kind[], typed: string, offering: Offer
   const text = readId(typed);
   // Half of the matches may be the same things as parties.
   const matches = oncePerThing(directory.search(kinds, text, 2 * LIMITS.choices)).slice(0, LIMITS.choices);
-  const isSame = (a: Match, b: Match) => a.entry.name === b.entry.name && a.entry.note === b.entry.note;
+  // Long names may differ only where they are cut.
+  const plainLabels = matches.map((match) => labelFor(match, [], offering).label);
   if (matches.length > 0)
-    return matches.map((match) =>
-      toChoice(
-        match,
-        matches.filter((other) => other !== match && isSame(other, match)),
-        offering,
-      ),
-    );
+    return matches.map((match, index) => {
+      const namesakes = matches.filter(
+        (other, at) => other !== match && plainLabels[at] === plainLabels[index],
+      );
+      const { sign, label } = labelFor(match, namesakes, offering);
+      return {
+        name: offering.renderer.title(`${sign} ${label}`),
+        value: offering.links.choiceValue(match.entry.id),
+      };
+    });
   const statusWords = isLoading(directory, kinds)
     ? "Names are still loading. You can paste a full id."
     : "No match. You can also paste a full id.";

@@ -234,7 +234,7 @@ export const lookup = async (
   const right = await firstThatIs(guesses(id), context);
   if (right) return foundDetour(right);
 
-  const { matches } = matchesFor(context, LOOKED_UP, id);
+  const { exact, matches } = matchesFor(context, LOOKED_UP, id);
   const [only] = matches;
   if (!only && [...id.trim()].length < MIN_SEARCHED)
     throw new PersonError(
@@ -247,6 +247,9 @@ export const lookup = async (
       "missing",
     );
   if (!only) throw new ExplorerError("missing", "No match");
-  if (matches.length === 1) return foundDetour({ what: KIND_WORDS[only.kind], to: screenOf(only) });
-  return whichOne(id, matches, names, screenOf);
+  if (matches.length > 1) return whichOne(id, matches, names, screenOf);
+  const found = { what: KIND_WORDS[only.kind], to: screenOf(only) };
+  return exact
+    ? foundDetour(found)
+    : { to: found.to, note: md`-# That's a ${found.what}, the only match for “${cut(id, 100)}”.` };
 };

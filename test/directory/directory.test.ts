@@ -25,6 +25,7 @@ describe("the directory", () => {
         entry(null, "quartz-partners", 4),
         entry("Willow", "willow-quartz-9", 5),
         entry("Maple Custody", "maple", 6),
+        entry("Cedar Node 12346", "cedar", 7, false),
       ],
       1,
     );
@@ -46,6 +47,9 @@ describe("the directory", () => {
     expect(names("labs-node::1220aaa")).toEqual(["Quartz Labs"]);
     expect(names(`1220${(6).toString(16).padStart(64, "a")}`)[0]).toBe("Maple Custody");
     expect(names("nothing of the sort")).toEqual([]);
+    // Another number is another thing.
+    expect(names("12346")).toEqual(["Cedar Node 12346"]);
+    expect(names("12345")).toEqual([]);
   });
 
   it("lists active validators first if nothing is typed", () => {

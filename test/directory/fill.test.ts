@@ -273,3 +273,25 @@ it("offers the typed text before a list has been read", async () => {
   await fill();
   expect(offered("token")).toEqual([{ name: expect.stringContaining("No match"), value: "quartz" }]);
 });
+
+it("offers two long names that differ only at their end with different labels", async () => {
+  const links = newLinks();
+  const offering = {
+    directory,
+    links,
+    renderer: createRenderer(links),
+    intervals: () => ({ ms: HOUR }),
+  };
+  const name = `Default voting period ${"longer and ".repeat(8)}`;
+  const own = { active: true, note: "In Progress, quorum by 2026-12-04" };
+  const requests = ["50", "53"].map((end) => ({
+    ...own,
+    id: `id-${end}`,
+    name: `${name}${end}`,
+    requester: `SV ${end}`,
+  }));
+  await directory.replace("proposal", requests, Date.now());
+  const labels = toChoices(["proposal"], "default", offering).map((each) => each.name);
+  expect(new Set(labels).size).toBe(2);
+  for (const label of labels) expect(label).toMatch(/… · SV 5[03], In Progress/);
+});

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { requestSummaries } from "../../src/directory/collections.js";
 import { createDirectory } from "../../src/directory/directory.js";
+import { listedIn, proposalEntry } from "../../src/directory/fill.js";
 import { createNames } from "../../src/directory/names.js";
 import type { Explorer } from "../../src/explorer/service.js";
 import { toAction } from "../../src/ledger/actions.js";
@@ -207,4 +208,21 @@ describe("vote requests with the same name", () => {
     expect(names.voteRequest({ identity: "c1", title: "Raise the fee…" })).toBe(`Raise the fee…${mark}`);
     expect(names.voteRequest({ identity: "c3", title: "Another" })).toBe("Another");
   });
+});
+
+it("keeps a vote request's opening time when its later contracts are listed", async () => {
+  const { directory, names } = await known([]);
+  const [opened, firstVote, lastVote] = [1, 2, 4].map((day) => Date.UTC(2026, 9, day));
+  const openedAt = () => directory.entry("proposal", "c0")?.openedAt;
+  const list = (contractId: string, createdAt = 0) => {
+    const listed = listedIn(row({ trackingCid: "c0", contractId, createdAt }), "c0");
+    directory.add("proposal", proposalEntry(listed, "c0", names, Date.UTC(2026, 9, 5)));
+  };
+  // Without a better one, the first time that is seen stays.
+  list("c1", firstVote);
+  list("c2", lastVote);
+  expect(openedAt()).toBe(firstVote);
+  list("c0", opened);
+  list("c2", lastVote);
+  expect(openedAt()).toBe(opened);
 });

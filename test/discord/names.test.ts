@@ -56,6 +56,9 @@ describe("a name typed without choosing a suggestion", () => {
     const shown = await ask("/validator show", "validator", "unlike");
     expect(titleOf(shown)).toBe("Wxyz Unlike Others");
     expect(textOf(shown)).toContain("The only validator that matches “unlike”");
+    const found = textOf(await ask("/lookup", "id", "unlike"));
+    expect(found).toContain("That's a validator, the only match for “unlike”.");
+    expect(textOf(await ask("/lookup", "id", "Wxyz Unlike Others"))).toContain("That's a validator.");
   });
 
   it("offers a choice if several match, and the choice opens the requested screen", async () => {

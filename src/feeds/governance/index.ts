@@ -54,8 +54,10 @@ export const governance: FeedModule = {
     { explorer, state, lease, subscriptions, renderer, directory, names, rest, pacer, log, now },
     pollMs,
   ) {
-    const learn = (tracked: TrackedVoteRequest) =>
-      directory.add("proposal", proposalEntry(toVoteRequest(tracked), tracked.identity, names, now()));
+    const learn = (tracked: TrackedVoteRequest) => {
+      const request = { ...toVoteRequest(tracked), openedAt: tracked.openedAt ?? null };
+      directory.add("proposal", proposalEntry(request, tracked.identity, names, now()));
+    };
     const requests = createTrackedVoteRequests(state, (tracked) => {
       // The stored names may lack the times when a request opened or ended. They give the order in which votes took effect.
       if (tracked.phase === "open" || tracked.closedAt !== undefined) learn(tracked);
