@@ -59,18 +59,18 @@ async function* checkStorage({
         error.message.replace("DATA_DIR: ", ""),
         "The bot can't start until this is fixed.",
       );
-    else yield explainFolder(error);
+    else yield explainFolder(error, dataDir);
     return undefined;
   }
 }
 
 /** Explains why the folder of the state cannot be used. Another folder would begin with an empty state. */
-const explainFolder = (error: unknown): Finding =>
+const explainFolder = (error: unknown, dataDir: string): Finding =>
   error instanceof Error && "code" in error && error.code === "ENOSPC"
     ? fail("DATA_DIR", "its disk is full", "Free some space.")
     : fail(
         "DATA_DIR",
-        wordsOf(error),
+        `${dataDir} can't be used: ${wordsOf(error)}`,
         "Let the user who runs the bot write to this folder and to the files in it. For a new bot, you can also set another folder or REDIS_URL.",
       );
 

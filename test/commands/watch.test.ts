@@ -76,7 +76,7 @@ describe("/watch", () => {
     expect(alert.content).toMatch(/^Canton Coin rose above 0\.1\d+ USD: 0\.1\d+ \(\+20%\)$/);
     const place = { user: people().ana, channel: world().directChannel(people().ana) };
     const snoozed = await harness.discord.driver.choose(place, alert, "8 hours");
-    expect(textOf(snoozed)).toMatch(/Snoozed.*no more alerts until/);
+    expect(textOf(snoozed)).toMatch(/Snoozed.*no more alerts until.*end it earlier in .*\/watch list/);
     const list = await ask("/watch list");
     expect(textOf(list)).toMatch(/💤 snoozed.*last alert/);
     const here = { user: people().ana, channel: harness.discord.channels.general };

@@ -86,6 +86,9 @@ describe("the doctor", () => {
     expect(lacking.said).toContain("refuses the key");
     expect(lacking.said).toContain("→ Set EXPLORER_API_KEY");
     expect(lacking.said).toContain("✖ DATA_DIR");
+    // A folder that even root cannot write to.
+    const readOnly = await run({ ...env, DATA_DIR: "/sys/crier" });
+    expect(readOnly.said).toContain("✖ DATA_DIR: /sys/crier can't be used: Error (E");
     const wrong = await run({
       ...env,
       DISCORD_TOKEN: "wrong.token.here",

@@ -68,7 +68,7 @@ describe("a channel with price alerts", () => {
     expect(refused.content).toContain("Only people with the pinged role");
     harness.discord.guild.members.get(people.ben.id)?.push(role);
     const snoozed = await driver.choose({ user: people.ben, channel }, again, "1 hour");
-    expect(textOf(snoozed)).toContain("Snoozed");
+    expect(textOf(snoozed)).toMatch(/Snoozed.*can end it earlier, with .*\/subscribe resume/);
     expect(snoozed.visibleTo).toBe(people.ben.id);
     const owner = { user: people.owner, channel };
     const list = await ask("/subscribe list", {});
