@@ -75,6 +75,16 @@ describeWithRedis("two processes on one Redis", () => {
     expect([count("Meanwhile"), count("After")]).toEqual([1, 1]);
   });
 
+  it("only one process carries out each change, and its answer is true", async () => {
+    const owner = { user: discord.people.owner, channel: discord.channels.general };
+    for (let round = 0; round < 20; round += 1) {
+      expect(textOf(await discord.driver.ask(owner, "/subscribe newcomers"))).toContain("Subscribed");
+      const list = await discord.driver.ask(owner, "/subscribe list");
+      const card = await discord.driver.choose(owner, list, "newcomers");
+      expect(textOf(await discord.driver.click(owner, card, "Remove"))).toContain("Subscription removed");
+    }
+  });
+
   it("both processes see the subscriptions, even after a restart of Redis", async () => {
     const owner = { user: discord.people.owner, channel: discord.channels.general };
     await discord.driver.ask(owner, "/subscribe governance");
