@@ -4,35 +4,27 @@ import { ageOf, believed, SKEW_MS } from "../util/clock.js";
 import type { Announced, Delivery, Subscription } from "./collections.js";
 import { GIVE_UP_MS } from "./decisions.js";
 import { isLateDrill } from "./drill.js";
-import { createFail, type FailContext, PAUSED_MS } from "./failing.js";
+import { createFail, PAUSED_MS } from "./failing.js";
 import { type Feed, receives } from "./feed.js";
-import { type Attempt, createRecord, type RecordContext } from "./recording.js";
-import { type createSender, lineOf } from "./send.js";
+import { type Attempt, createRecord, type SendingContext } from "./recording.js";
+import { createSender, lineOf } from "./send.js";
 
 /** Duration of a claim, in ms. The request is aborted when it ends. Until then, no other process sends the delivery. */
 const CLAIM_MS = 8_000;
 /** Maximum time that a later message waits for the thread of its announcement, in ms. */
 const THREAD_MS = 10_000;
 
-interface DeliverContext extends RecordContext, Omit<FailContext, "record"> {
-  /** Returns the feed of a delivery. */
-  readonly feedOf: (delivery: Delivery) => Feed | undefined;
-  readonly sender: ReturnType<typeof createSender>;
-  /** Changes a delivery in memory only. */
-  readonly postpone: (id: string, next: Delivery) => Promise<void>;
-  readonly stopping: AbortSignal;
-}
-
 /** True if a subject's first message was sent after its end, and after this news about it was queued. It says the same. */
 const saysAlready = ({ isOver, editedAt, at }: Announced, news: Pick<Delivery, "at">): boolean =>
   isOver === true && editedAt === undefined && at >= news.at;
 
 /** Creates the function that sends a delivery: it claims, sends and records it, and handles failures. */
-export function createDeliver(context: DeliverContext) {
-  const { lease, renderer, pacer, feedOf, subscriptions, sender, commit, postpone, waitingFor } = context;
+export function createDeliver(context: SendingContext) {
+  const { lease, renderer, pacer, feedOf, subscriptions, commit, postpone, waitingFor } = context;
   const { stopping, now, discordTime } = context;
+  const sender = createSender(context);
   const record = createRecord(context);
-  const fail = createFail({ ...context, record });
+  const fail = createFail(context, record);
 
   /**
    * Returns the delivery for all of the channel's subscriptions if its own is gone and another one wants the event. An edit may have

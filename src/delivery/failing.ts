@@ -2,23 +2,14 @@ import { ErrorCode, hasCode, isRateLimit } from "../discord/errors.js";
 import { isDeleted, isMember } from "../discord/post.js";
 import { problemOf, retryAfterOf, wordsFor } from "../discord/problems.js";
 import { announcedId, announcements, type Delivery, watchers } from "./collections.js";
-import type { DeliveryContext } from "./context.js";
 import { backoffMs, resultOf } from "./decisions.js";
-import { type Arrived, type Attempt, type CommitDelivery, whileSubscribed } from "./recording.js";
+import { type Attempt, type createRecord, type SendingContext, whileSubscribed } from "./recording.js";
 
 /** Interval at which a paused channel is checked again, in ms. */
 export const PAUSED_MS = 8_000;
 
 /** The last error of a channel whose server the bot has left. */
 export const LEFT_SERVER = "the bot is no longer in the server";
-
-/** Dependencies of `createFail`. */
-export interface FailContext extends DeliveryContext {
-  readonly record: (attempt: Attempt, sent: Arrived) => Promise<void>;
-  readonly commit: CommitDelivery;
-  /** Returns the pending deliveries of a channel. */
-  readonly waitingFor: (channelId: string) => Promise<ReadonlyMap<string, Delivery>>;
-}
 
 /** True if a failed attempt was about a thread that may be missing or locked, and not about the whole channel. */
 function concernsThread({ feed, delivery, subscription, stage, known }: Attempt, error: unknown): boolean {
@@ -34,8 +25,8 @@ function concernsThread({ feed, delivery, subscription, stage, known }: Attempt,
 }
 
 /** Creates the function that writes the result of a failed delivery. */
-export function createFail(context: FailContext) {
-  const { state, rest, subscriptions, janitor, record, commit, waitingFor, onDelivered, log, now } = context;
+export function createFail(context: SendingContext, record: ReturnType<typeof createRecord>) {
+  const { state, rest, subscriptions, janitor, commit, waitingFor, onDelivered, log, now } = context;
   const announced = state.open(announcements);
 
   const recordError = (delivery: Delivery, error: string, more: object = {}) =>

@@ -10,7 +10,7 @@ import { drillEventId, drillOf, isLateDrill } from "./drill.js";
 import { bundlesOf, deliveriesIn, fanOut } from "./fan-out.js";
 import type { Feed } from "./feed.js";
 import type { Listeners } from "./listeners.js";
-import { createSender } from "./send.js";
+import type { SendingContext } from "./recording.js";
 import { createStoredQueue } from "./stored-queue.js";
 
 /** Delay before the queue is checked again after a channel was served, in ms. */
@@ -24,11 +24,6 @@ const MAX_CHANNELS = 200;
 const LONGEST_SLEEP_MS = 10_000;
 /** Pause after a failed write to the state, in ms. */
 const STATE_PAUSE_MS = 5_000;
-
-interface OutboxContext extends DeliveryContext {
-  /** Called with the ids of recorded messages that need upkeep. */
-  readonly onRecorded: (ids: readonly string[]) => void;
-}
 
 /** Transactional outbox: deliveries are committed together with their cause, and retried until they are sent. */
 export interface Outbox {
@@ -55,7 +50,7 @@ export interface Outbox {
 }
 
 /** Creates the outbox. Deliveries are committed with their cause and sent by the lease holder. */
-export function createOutbox(context: OutboxContext): Outbox {
+export function createOutbox(context: DeliveryContext & Pick<SendingContext, "onRecorded">): Outbox {
   const { state, lease, subscriptions, feeds, log, now } = context;
   const stopping = new AbortController();
   /** Channels that are being served, with one loop each. */
@@ -73,16 +68,7 @@ export function createOutbox(context: OutboxContext): Outbox {
   const queue = createStoredQueue(context, feedOf);
   const { addAll, unpack, nextOrder, waitingFor } = queue;
 
-  const sharedDeps = { ...context, stopping: stopping.signal };
-  const sender = createSender(sharedDeps);
-  const deliver = createDeliver({
-    ...sharedDeps,
-    feedOf,
-    sender,
-    commit: queue.commit,
-    postpone: queue.postpone,
-    waitingFor,
-  });
+  const deliver = createDeliver({ ...context, ...queue, feedOf, stopping: stopping.signal });
 
   const subjectsOf = (delivery: Delivery): readonly string[] =>
     feedOf(delivery)?.subjectsOf(delivery.event) ?? [];

@@ -39,15 +39,23 @@ export interface Sent {
 /** A message that was sent, or that a person has deleted since. */
 export type Arrived = Sent & { readonly gone?: boolean; readonly isOver?: boolean };
 
-/**
- * Writes a delivery's new state, or deletes it. Returns false if an expectation in `more` has failed.
- * @throws {LeaseLost}
- */
-export type CommitDelivery = (
-  id: string,
-  next: Delivery | undefined,
-  more?: readonly Write[],
-) => Promise<boolean>;
+/** Dependencies for sending deliveries. */
+export interface SendingContext extends DeliveryContext {
+  /**
+   * Writes a delivery's new state, or deletes it. Returns false if an expectation in `more` has failed.
+   * @throws {LeaseLost}
+   */
+  readonly commit: (id: string, next: Delivery | undefined, more?: readonly Write[]) => Promise<boolean>;
+  /** Changes a delivery in memory only. */
+  readonly postpone: (id: string, next: Delivery) => Promise<void>;
+  /** Returns the pending deliveries of a channel. */
+  readonly waitingFor: (channelId: string) => Promise<ReadonlyMap<string, Delivery>>;
+  /** Returns the feed of a delivery. */
+  readonly feedOf: (delivery: Delivery) => Feed | undefined;
+  /** Called with the ids of recorded messages that need upkeep. */
+  readonly onRecorded: (ids: readonly string[]) => void;
+  readonly stopping: AbortSignal;
+}
 
 /**
  * Repeats a commit until it succeeds. It stops if the subscriptions were removed, so that their documents are not written again.
@@ -142,13 +150,6 @@ function writesFor(
   return [...writes, announced.put(announcedId(commonFields.feed, ownMessageName, channelId), lasting)];
 }
 
-/** Dependencies of `createRecord`. */
-export interface RecordContext extends DeliveryContext {
-  readonly commit: CommitDelivery;
-  /** Called with the ids of recorded messages that need upkeep. */
-  readonly onRecorded: (ids: readonly string[]) => void;
-}
-
 /**
  * Returns the writes that keep the announcement in an earlier post, which refused this news, such as a locked one. Without them, the new
  * post would take its place, and it would never be edited again.
@@ -170,16 +171,8 @@ async function keptPosts(
 }
 
 /** Creates the function that records a delivery that was sent. */
-export function createRecord({
-  state,
-  rest,
-  subscriptions,
-  commit,
-  onDelivered,
-  onRecorded,
-  log,
-  now,
-}: RecordContext) {
+export function createRecord(context: SendingContext) {
+  const { state, rest, subscriptions, commit, onDelivered, onRecorded, log, now } = context;
   const announced = state.open(announcements);
   return async ({ id, feed, delivery, subscription }: Attempt, sent: Arrived): Promise<void> => {
     const { channelId } = delivery;

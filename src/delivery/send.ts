@@ -18,9 +18,8 @@ import {
   type Delivery,
   type Subscription,
 } from "./collections.js";
-import type { DeliveryContext } from "./context.js";
 import type { Feed, Loudness, Rendered } from "./feed.js";
-import type { Attempt, Sent } from "./recording.js";
+import type { Attempt, SendingContext, Sent } from "./recording.js";
 
 /** Time before the claim from which an interrupted send is searched for, in ms. Discord's time is only known to the second. */
 const LOOK_BACK_MS = 15_000;
@@ -35,12 +34,8 @@ interface Content {
   readonly roleIds: readonly string[];
 }
 
-interface SenderContext extends DeliveryContext {
-  readonly stopping: AbortSignal;
-}
-
 /** Sends the messages of deliveries, and finds out if an interrupted one was sent. */
-export function createSender(context: SenderContext) {
+export function createSender(context: SendingContext) {
   const { state, rest, lease, renderer, pacer, stopping, now, discordTime } = context;
   /** Returns the message that a delivery follows up on, if it still exists. */
   const announcedFor = async (
