@@ -1,5 +1,5 @@
 import { problemIs } from "../explorer/errors.js";
-import { readPages } from "../explorer/paging.js";
+import { readPagesOf } from "../explorer/paging.js";
 import type { VoteRequestListItem } from "../explorer/schema/governance.js";
 import { distinct } from "../explorer/schema/page.js";
 import type { ValidatorSummary } from "../explorer/schema/validators.js";
@@ -107,22 +107,14 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
   validator: {
     everyMs: 30 * MINUTE,
     async read(explorer, ended) {
-      const { data, problem, fetchedAt } = await readPages(
-        "validators",
-        (page) => explorer.validators(page),
-        ended,
-      );
+      const { data, problem, fetchedAt } = await readPagesOf(explorer, "validators", ended);
       return { whole: problem === undefined, entries: data.flatMap(validatorEntry), fetchedAt };
     },
   },
   proposal: {
     everyMs: 10 * MINUTE,
     async read(explorer, ended, names) {
-      const { data, problem, fetchedAt } = await readPages(
-        "voteRequests",
-        (page) => explorer.voteRequests(page),
-        ended,
-      );
+      const { data, problem, fetchedAt } = await readPagesOf(explorer, "voteRequests", ended);
       const entries = data.flatMap((row) => {
         const identity = identityOf(row);
         return identity === null ? [] : [proposalEntry(listedIn(row, identity), identity, names, Date.now())];
@@ -133,12 +125,7 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
   voter: {
     everyMs: 60 * MINUTE,
     async read(explorer, ended, names, known) {
-      const { data, problem, fetchedAt } = await readPages(
-        "votes",
-        (page) => explorer.votes(page),
-        ended,
-        MAX_VOTE_PAGES,
-      );
+      const { data, problem, fetchedAt } = await readPagesOf(explorer, "votes", ended, MAX_VOTE_PAGES);
       const voters = votersIn(data);
       const absent = known
         .filter(
@@ -159,7 +146,7 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
   party: {
     everyMs: 6 * 60 * MINUTE,
     async read(explorer, ended) {
-      const activeParties = await readPages("parties", (page) => explorer.parties(page), ended);
+      const activeParties = await readPagesOf(explorer, "parties", ended);
       // The largest parties, which may not have been active lately, are one more page. If it fails, use the others without it.
       const top = await explorer.topParties({ page: 0, size: 100 }).then(
         ({ data }) => data.content,

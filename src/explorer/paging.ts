@@ -207,3 +207,14 @@ export async function readPages<Name extends ListName>(
   // Only reading to the last page that the explorer allows shows all there is.
   return result(maxPages > LAST_PAGE);
 }
+
+/**
+ * Reads the pages of a list as the explorer sorts it. See `readPages`.
+ * @param enough by default, all pages are read
+ */
+export const readPagesOf = <Name extends ListName>(
+  explorer: Readonly<Record<Name, Load<ListRow<Name>>>>,
+  name: Name,
+  enough: (rows: readonly ListRow<Name>[]) => boolean = () => false,
+  maxPages?: number,
+) => readPages(name, (page) => explorer[name](page), enough, maxPages);

@@ -1,5 +1,5 @@
 import { ifAnswered } from "../explorer/errors.js";
-import { readPages } from "../explorer/paging.js";
+import { readPagesOf } from "../explorer/paging.js";
 import type { Explorer, Reading } from "../explorer/service.js";
 import { isPartyId } from "../text/ids.js";
 import { findVotes, type VoteRequest } from "./vote-requests.js";
@@ -17,12 +17,7 @@ const readVoters = async (
   wanted: number,
 ): Promise<{ readonly voters: readonly Voter[]; readonly isWhole: boolean } | undefined> => {
   const votesRead = await ifAnswered(
-    readPages(
-      "votes",
-      (page) => explorer.votes(page),
-      (rows) => votersIn(rows).length >= wanted,
-      MAX_PAGES,
-    ),
+    readPagesOf(explorer, "votes", (rows) => votersIn(rows).length >= wanted, MAX_PAGES),
   );
   return votesRead && !votesRead.problem
     ? { voters: votersIn(votesRead.data), isWhole: votesRead.complete }

@@ -1,5 +1,5 @@
 import { ifAnswered } from "../explorer/errors.js";
-import { readPages, together } from "../explorer/paging.js";
+import { readPagesOf, together } from "../explorer/paging.js";
 import type { Vote, VoteRequestListItem } from "../explorer/schema/governance.js";
 import type { Explorer, Reading } from "../explorer/service.js";
 import { addTo } from "../util/groups.js";
@@ -126,21 +126,16 @@ export async function readRecords(
   known: KnownEndings,
   now: number,
 ): Promise<Reading<Records>> {
-  const list = await readPages(
-    "voteRequests",
-    (page) => explorer.voteRequests(page),
-    () => false,
-    MAX_LIST_PAGES,
-  );
+  const list = await readPagesOf(explorer, "voteRequests", () => false, MAX_LIST_PAGES);
   const endedRequests = list.data
     .filter((row) => isOver(row, now))
     .sort((a, b) => (b.createdAt ?? 0) - (a.createdAt ?? 0))
     .slice(0, MAX_REQUESTS);
   const contracts = await readContracts(explorer, endedRequests);
   const listedRequests = endedRequests.filter((row) => !contracts.has(row));
-  const votes = await readPages(
+  const votes = await readPagesOf(
+    explorer,
     "votes",
-    (page) => explorer.votes(page),
     (rows) => {
       const groups = grouped(rows);
       return listedRequests.every((row) => isWhole(row, votesOf(row, groups)));

@@ -1,5 +1,5 @@
 import { ExplorerError, ifAnswered } from "../explorer/errors.js";
-import { readPages } from "../explorer/paging.js";
+import { readPagesOf } from "../explorer/paging.js";
 import type { Vote, VoteRequestDetail, VoteRequestListItem } from "../explorer/schema/governance.js";
 import type { Explorer, Reading } from "../explorer/service.js";
 import { toRecord } from "../explorer/values.js";
@@ -187,12 +187,7 @@ const LIST_MS = 1_000;
  */
 export async function findVoteRequest(explorer: Explorer, id: string): Promise<Reading<VoteRequest>> {
   const listing = orError(
-    readPages(
-      "voteRequests",
-      (page) => explorer.voteRequests(page),
-      (rows) => rows.some((row) => matches(row, id)),
-      MAX_LIST_PAGES,
-    ),
+    readPagesOf(explorer, "voteRequests", (rows) => rows.some((row) => matches(row, id)), MAX_LIST_PAGES),
   );
   // A slow list must not delay the detail, because a person waits for both together.
   const early = await withTimeout(listing, LIST_MS, () => undefined);
@@ -243,9 +238,9 @@ export async function findVotes(
     return { ...read, data: request.votes, complete: true };
   const ownRows = (rows: readonly Vote[]) =>
     rows.filter(({ trackingCid }) => trackingCid !== null && request.ids.includes(trackingCid));
-  const reading = await readPages(
+  const reading = await readPagesOf(
+    explorer,
     "votes",
-    (page) => explorer.votes(page),
     (rows) =>
       castCount !== undefined && ownRows(rows).filter((row) => row.accept !== null).length >= castCount,
     MAX_VOTE_PAGES,

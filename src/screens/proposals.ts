@@ -1,5 +1,5 @@
 import type { Names } from "../directory/names.js";
-import { readPages, type Slice } from "../explorer/paging.js";
+import { readPagesOf, type Slice } from "../explorer/paging.js";
 import type { VoteRequestListItem } from "../explorer/schema/governance.js";
 import type { Explorer, Reading } from "../explorer/service.js";
 import { PHASE_WORDS, standingOf } from "../ledger/vote-phase.js";
@@ -147,12 +147,7 @@ async function readList(
   parameters: ProposalListParameters,
   judging: Judging,
 ): Promise<Reading<Slice<VoteRequestListItem>> & { readonly unread: number; readonly searched?: number }> {
-  const reading = await readPages(
-    "voteRequests",
-    (at) => explorer.voteRequests(at),
-    (rows) => rows.length >= MAX_ROWS,
-    MAX_PAGES,
-  );
+  const reading = await readPagesOf(explorer, "voteRequests", (rows) => rows.length >= MAX_ROWS, MAX_PAGES);
   const { rows, unread } = chosenOf(reading.data.slice(0, MAX_ROWS), parameters, judging);
   const isCut = reading.isCut || reading.data.length > MAX_ROWS;
   const searched = isCut ? { searched: Math.min(reading.data.length, MAX_ROWS) } : {};

@@ -1,5 +1,5 @@
 import { ifAnswered } from "../../explorer/errors.js";
-import { readPages } from "../../explorer/paging.js";
+import { readPagesOf } from "../../explorer/paging.js";
 import type { ValidatorSummary } from "../../explorer/schema/validators.js";
 import type { Explorer } from "../../explorer/service.js";
 import { readIntervals, readNetworkRhythm } from "../../ledger/network-rhythm.js";
@@ -86,13 +86,7 @@ async function readValidators(
   state: State,
   now: () => number,
 ): Promise<ValidatorReading | undefined> {
-  const pages = await ifAnswered(
-    readPages(
-      "validators",
-      (page) => explorer.validators(page),
-      () => false,
-    ),
-  );
+  const pages = await ifAnswered(readPagesOf(explorer, "validators"));
   // A row that can never be read must not hide what happens to the others.
   if (!pages || pages.isCut || pages.problem) return undefined;
   const rows = pages.data

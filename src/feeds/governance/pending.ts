@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Subscription } from "../../delivery/collections.js";
 import { hasTopic } from "../../delivery/feed.js";
 import { ifAnswered } from "../../explorer/errors.js";
-import { readPages } from "../../explorer/paging.js";
+import { readPagesOf } from "../../explorer/paging.js";
 import type { Vote, VoteRequestDetail } from "../../explorer/schema/governance.js";
 import type { Reading } from "../../explorer/service.js";
 import { standingOf } from "../../ledger/vote-phase.js";
@@ -43,9 +43,9 @@ export function createPendingCheck({ explorer, requests, superValidators, names,
     phase === "open" && openedAt === null && !askedForOpening.has(key);
   /** Reads votes until those on the wanted requests are complete. */
   const readVotes = (wanted: readonly TrackedVoteRequest[]): Promise<Reading<readonly Vote[]>> =>
-    readPages(
+    readPagesOf(
+      explorer,
       "votes",
-      (page) => explorer.votes(page),
       (rows) =>
         wanted.every(
           (request) =>

@@ -1,7 +1,7 @@
 import type { Subscription } from "../../delivery/collections.js";
 import type { AnswerDeps } from "../../delivery/feed.js";
 import { ifAnswered } from "../../explorer/errors.js";
-import { readPages } from "../../explorer/paging.js";
+import { readPagesOf } from "../../explorer/paging.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import type { Reading } from "../../explorer/service.js";
 import { standingOf, type VotePhase } from "../../ledger/vote-phase.js";
@@ -65,12 +65,7 @@ async function readOpen({
   names,
   now,
 }: AnswerDeps): Promise<Reading<readonly OpenRequest[]> | undefined> {
-  const listing = readPages(
-    "voteRequests",
-    (page) => explorer.voteRequests(page),
-    () => false,
-    MAX_PAGES,
-  );
+  const listing = readPagesOf(explorer, "voteRequests", () => false, MAX_PAGES);
   const rows = await ifAnswered(listing);
   if (!rows) return undefined;
   const superValidators = await countSuperValidators(explorer);

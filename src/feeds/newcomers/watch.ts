@@ -2,7 +2,7 @@ import { progress } from "../../delivery/collections.js";
 import type { PollSteps, Subscribers } from "../../delivery/module.js";
 import type { Directory } from "../../directory/directory.js";
 import { ifAnswered, problemIs } from "../../explorer/errors.js";
-import { readPages } from "../../explorer/paging.js";
+import { readPagesOf } from "../../explorer/paging.js";
 import type { ValidatorSummary } from "../../explorer/schema/validators.js";
 import type { Explorer } from "../../explorer/service.js";
 import { NEWCOMERS } from "../../screens/validators.js";
@@ -70,11 +70,7 @@ export function createNewcomersWatch({ explorer, state, directory, onJoined, now
 
   /** Returns all listed validators that are not known yet, and if the whole list could be read. */
   const readAllUnknown = async () => {
-    const { data, problem } = await readPages(
-      "validators",
-      (page) => explorer.validators(page),
-      () => false,
-    );
+    const { data, problem } = await readPagesOf(explorer, "validators");
     const known = await knownParties.list();
     const unknown = data.filter(({ validator }) => validator !== null && !known.has(validator));
     return { unknown, isComplete: problem === undefined };
