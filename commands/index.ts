@@ -12,26 +12,25 @@ import { party } from "./party.js";
 import { price } from "./price.js";
 import { proposals, voteButtons } from "./proposals.js";
 import { createSettings } from "./settings.js";
-import { createSetup, createSetupButtons } from "./setup/index.js";
+import { setup, setupButtons } from "./setup/index.js";
 import { createSubscribe } from "./subscribe/index.js";
-import { createListButtons } from "./subscribe/list.js";
-import { createSubscriptionButtons } from "./subscribe/menu.js";
+import { listButtons } from "./subscribe/list.js";
+import { subscriptionButtons } from "./subscribe/menu.js";
 import { token } from "./token.js";
 import { transfers } from "./transfers.js";
 import { validator } from "./validator.js";
-import { createWatchButtons } from "./watch/actions.js";
+import { watchButtons } from "./watch/actions.js";
 import { createWatch } from "./watch/index.js";
 
 /** All buttons that do something other than opening a screen. */
 export function createButtons(feeds: readonly FeedModule[]): readonly ButtonHandler<Network>[] {
-  const definitions = feeds.map(({ definition }) => definition);
   return [
     ...feeds.flatMap(({ buttons = [] }) => buttons),
     ...voteButtons,
-    ...createSetupButtons(definitions),
-    ...createListButtons(definitions),
-    ...createSubscriptionButtons(definitions),
-    ...createWatchButtons(definitions),
+    ...setupButtons,
+    ...listButtons,
+    ...subscriptionButtons,
+    ...watchButtons,
   ];
 }
 
@@ -67,7 +66,7 @@ function ofOneNetwork(feeds: readonly FeedModule[], choices: NetworkChoices): re
     event,
     update,
     lookup,
-    createSetup(definitions),
+    setup,
     createSubscribe(definitions),
     createWatch(definitions, choices),
     ...feeds.flatMap((feed) => feed.commands ?? []),

@@ -3,7 +3,6 @@ import { createButtons } from "../commands/index.js";
 import { overview } from "../commands/setup/overview.js";
 import { listSubscriptions } from "../commands/subscribe/list.js";
 import { watchList } from "../commands/watch/list.js";
-import { watchables } from "../commands/watch/watches.js";
 import { type DialogLabel, initialValues } from "../sandbox/discord/interactions.js";
 import type { Subscription } from "../src/delivery/collections.js";
 import type { Kind } from "../src/directory/directory.js";
@@ -63,9 +62,6 @@ function filled({ component }: DialogLabel, typed: Typed) {
   };
 }
 
-/** The feeds without those of the operator, as in a server. */
-const definitions = feeds.map(({ definition }) => definition);
-
 /** Creates the front of a network: the real buttons, dialogs, lists and screens, without Discord's gateway. */
 export function createFront(network: Network, botId: string): Front {
   /** Returns the parts of a click that buttons and dialogs use. @param components the fields of a submitted dialog */
@@ -114,16 +110,15 @@ export function createFront(network: Network, botId: string): Front {
 
     async lists(guildId, userId, page) {
       const list = { guildId, options: { getString: () => null, getInteger: () => page } };
-      const services = { ...network, feeds: definitions };
-      const subscriptions = await listSubscriptions(list as never, services);
-      const setup = await overview(guildId, network, definitions);
-      const watches = await watchList(userId, network, watchables(definitions), {});
+      const subscriptions = await listSubscriptions(list as never, network);
+      const setup = await overview(guildId, network);
+      const watches = await watchList(userId, network, {});
       return { subscriptions: textOf(subscriptions), setup: textOf(setup), watches: textOf(watches) };
     },
 
     async drill(choose) {
       const subscription = choose(await network.subscriptions.all());
-      const feed = definitions.find(({ name }) => name === subscription.feed);
+      const feed = network.networks.feeds.find(({ name }) => name === subscription.feed);
       if (!feed) throw new RangeError(`There is no feed ${subscription.feed}`);
       const deps = answerDeps({ user: { id: "visitor" } }, network);
       const view = await feed.sample(deps, subscription, "drill");

@@ -201,7 +201,12 @@ export function startProcess(
     });
     const [first, ...others] = built.map(({ network }) => network);
     if (!first) throw new RangeError("A bot needs a network");
-    const networks: Networks = { served: [first, ...others], resting: async () => [], known };
+    const networks: Networks = {
+      served: [first, ...others],
+      feeds: feeds.map(({ definition }) => definition),
+      resting: async () => [],
+      known,
+    };
     const client = {
       isReady: true,
       eval: (script: string, { arguments: given = [] }: { arguments?: readonly string[] }) =>

@@ -122,7 +122,7 @@ async function startOn(
   const { networks, backgrounds, startLoading } = createNetworks(
     {
       config,
-      feeds: withOperator(feeds),
+      feeds,
       store,
       redis,
       keys: idKeys,

@@ -3,6 +3,7 @@ import { subscribeHereButton } from "../../src/delivery/watch-buttons.js";
 import { type ButtonHandler, handlerOf } from "../../src/discord/buttons.js";
 import type { Click } from "../../src/discord/clicks.js";
 import { type ActingCommand, commandForManagers, OTHER_VERSION } from "../../src/discord/command.js";
+import type { MessagePayload } from "../../src/discord/message.js";
 import { readPlace } from "../../src/discord/places.js";
 import { serverOf } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
@@ -14,32 +15,22 @@ import { testSubscription } from "../subscribe/actions.js";
 import { settingsInForm } from "../subscribe/form.js";
 import { saveUntilKept } from "../subscribe/save.js";
 import { subjectsIn, typedNames } from "../subscribe/subjects.js";
-import {
-  headline,
-  managedServer,
-  type SubscribeServices,
-  serverSubscriptions,
-  setupButton,
-} from "../subscribe/subscription.js";
+import { headline, managedServer, serverSubscriptions, setupButton } from "../subscribe/subscription.js";
 import { addForm, channelIn } from "./form.js";
 import { addButton, overview, testAllButton } from "./overview.js";
 
-/** Creates /setup, which shows everything that a server has set up. */
-export const createSetup = (feeds: readonly FeedDefinition[]): ActingCommand<Network> => ({
+/** /setup shows everything that a server has set up. */
+export const setup: ActingCommand<Network> = {
   definition: commandForManagers(
     "setup",
     "See, add and change everything that's set up in this server",
   ).toJSON(),
   group: "This bot",
-  run: (interaction, services) => overview(serverOf(interaction), services, feeds),
-});
+  run: (interaction, services) => overview(serverOf(interaction), services),
+};
 
 /** Saves the subscriptions that a dialog asks for. Returns the result in lines. @throws {PersonError} */
-async function add(
-  click: Click,
-  feed: FeedDefinition,
-  services: SubscribeServices,
-): Promise<readonly Markdown[]> {
+async function add(click: Click, feed: FeedDefinition, services: Network): Promise<readonly Markdown[]> {
   if (!click.isModalSubmit()) throw new PersonError(OTHER_VERSION);
   const place = await readPlace(services.rest, managedServer(click), channelIn(click));
   const given = settingsInForm(click, feed, draftOf(feed));
@@ -60,15 +51,11 @@ async function add(
 }
 
 /** Requests a test announcement of each of a server's subscriptions. Returns the result in lines. */
-async function testAll(
-  click: Click,
-  services: Network,
-  feeds: readonly FeedDefinition[],
-): Promise<readonly Markdown[]> {
+async function testAll(click: Click, services: Network): Promise<readonly Markdown[]> {
   const guildId = managedServer(click);
   const lines: Markdown[] = [];
   let count = 0;
-  for (const each of await serverSubscriptions(guildId, { ...services, feeds })) {
+  for (const each of await serverSubscriptions(guildId, services)) {
     try {
       const place = await readPlace(services.rest, guildId, each.subscription.channelId);
       await testSubscription(click, each, place);
@@ -99,49 +86,47 @@ async function testAll(
   return [md`🧪 ${countedWords(count, "test announcement")} on the way`, ...lines];
 }
 
-/** Creates the handlers of the buttons and the menu of /setup. */
-export function createSetupButtons(feeds: readonly FeedDefinition[]): readonly ButtonHandler<Network>[] {
-  const feedOf = (name: string): FeedDefinition => {
-    const feed = feeds.find((each) => each.name === name);
-    if (!feed) throw new PersonError(OTHER_VERSION);
-    return feed;
-  };
-  const addAndShow = async (feed: string, click: Click, services: Network) =>
-    overview(managedServer(click), services, feeds, {
-      news: await add(click, feedOf(feed), { ...services, feeds }),
-    });
-
-  return [
-    handlerOf({
-      button: subscribeHereButton,
-      audience: "person",
-      async form({ feed: feedName, id }, click, services: Network) {
-        managedServer(click);
-        const feed = feedOf(feedName);
-        const name = id === undefined ? "" : await typedNames(feed, id, services);
-        return addForm(feed, click.channelId ?? "", name);
-      },
-      handle: ({ feed }, click, services: Network) => addAndShow(feed, click, services),
-    }),
-    handlerOf({
-      button: setupButton,
-      audience: "owner",
-      handle: async (page, click, services: Network) => overview(managedServer(click), services, feeds, page),
-    }),
-    handlerOf({
-      button: addButton,
-      audience: "owner",
-      async form({ feed }, click) {
-        managedServer(click);
-        return addForm(feedOf(feed), click.channelId ?? "");
-      },
-      handle: ({ feed }, click, services: Network) => addAndShow(feed, click, services),
-    }),
-    handlerOf({
-      button: testAllButton,
-      audience: "owner",
-      handle: async (_, click, services: Network) =>
-        overview(managedServer(click), services, feeds, { news: await testAll(click, services, feeds) }),
-    }),
-  ];
+/** @throws {PersonError} if this version has no such feed */
+function feedOf(name: string, { networks }: Network): FeedDefinition {
+  const feed = networks.feeds.find((each) => each.name === name);
+  if (!feed) throw new PersonError(OTHER_VERSION);
+  return feed;
 }
+
+const addAndShow = async (feed: string, click: Click, services: Network): Promise<MessagePayload> =>
+  overview(managedServer(click), services, { news: await add(click, feedOf(feed, services), services) });
+
+/** The buttons and the menu of /setup. */
+export const setupButtons: readonly ButtonHandler<Network>[] = [
+  handlerOf({
+    button: subscribeHereButton,
+    audience: "person",
+    async form({ feed: feedName, id }, click, services: Network) {
+      managedServer(click);
+      const feed = feedOf(feedName, services);
+      const name = id === undefined ? "" : await typedNames(feed, id, services);
+      return addForm(feed, click.channelId ?? "", name);
+    },
+    handle: ({ feed }, click, services: Network) => addAndShow(feed, click, services),
+  }),
+  handlerOf({
+    button: setupButton,
+    audience: "owner",
+    handle: async (page, click, services: Network) => overview(managedServer(click), services, page),
+  }),
+  handlerOf({
+    button: addButton,
+    audience: "owner",
+    async form({ feed }, click, services: Network) {
+      managedServer(click);
+      return addForm(feedOf(feed, services), click.channelId ?? "");
+    },
+    handle: ({ feed }, click, services: Network) => addAndShow(feed, click, services),
+  }),
+  handlerOf({
+    button: testAllButton,
+    audience: "owner",
+    handle: async (_, click, services: Network) =>
+      overview(managedServer(click), services, { news: await testAll(click, services) }),
+  }),
+];

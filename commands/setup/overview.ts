@@ -64,15 +64,14 @@ const addMenu = (feeds: readonly FeedDefinition[]): Menu => ({
 export async function overview(
   guildId: string,
   services: Network,
-  feeds: readonly FeedDefinition[],
   { news = [], page: wantedPage = 1 }: { readonly news?: readonly Markdown[]; readonly page?: number } = {},
 ): Promise<MessagePayload> {
-  const all = await serverSubscriptions(guildId, { ...services, feeds });
+  const all = await serverSubscriptions(guildId, services);
   const { rows: shown, page, pages } = pageOf(all, wantedPage, PER_PAGE);
   const roleIds = shown.map(({ subscription }) => subscription.roleId);
   const gone = await goneRoles(services.rest, guildId, roleIds);
   const rows = await Promise.all(shown.map((each) => rowOf(each, services, gone)));
-  const { served } = services.networks;
+  const { served, feeds } = services.networks;
   await yieldIfBusy();
   const byFeed = new Map<FeedDefinition, OwnedSubscription[]>();
   for (const each of all) addTo(byFeed, each.feed, each);

@@ -1,6 +1,7 @@
 import type { FeedDefinition } from "../../src/delivery/feed.js";
 import { snoozeEnd } from "../../src/delivery/snoozes.js";
 import type { ChannelPlace } from "../../src/discord/permissions.js";
+import type { Networks } from "../../src/networks/network.js";
 import {
   drillSubscription,
   endPause,
@@ -15,7 +16,6 @@ import {
   checkPermissions,
   noLongerThere,
   OPERATORS_OWN,
-  type SubscribeServices,
   servedOf,
   subscriptionsIn,
   tagFor,
@@ -68,10 +68,10 @@ function tagWords({ channel }: ChannelPlace, tagId: string | null): Markdown[] {
 export async function reopen(
   place: ChannelPlace,
   { subscription, feed }: Pick<OwnedSubscription, "subscription" | "feed">,
-  services: Pick<SubscribeServices, "networks" | "feeds">,
+  networks: Networks,
 ): Promise<{ readonly wasRefused: boolean; readonly lines: readonly Markdown[] }> {
   const { channel, guild } = place;
-  const inChannel = await subscriptionsIn(channel.id, guild.id, services);
+  const inChannel = await subscriptionsIn(channel.id, guild.id, networks);
   let wasRefused = false;
   for (const each of inChannel) {
     await renewTag(place, each);
@@ -96,12 +96,12 @@ export async function resumeSubscription(
   person: Actor,
   found: OwnedSubscription,
   place: ChannelPlace,
-  services: Pick<SubscribeServices, "networks" | "feeds">,
+  networks: Networks,
 ): Promise<{ readonly wasPaused: boolean; readonly lines: readonly Markdown[] }> {
   const { subscription, feed } = found;
   const network = servedOf(found);
   await checkPermissions(person, network, place, feed, subscription);
-  const { wasRefused, lines } = await reopen(place, found, services);
+  const { wasRefused, lines } = await reopen(place, found, networks);
   const { isPaused = false } = subscription;
   const isSnoozed = snoozeEnd(subscription, Date.now()) > 0;
   if ((isPaused || isSnoozed) && !(await setPaused(network, subscription, false))) throw noLongerThere();

@@ -21,7 +21,7 @@ import {
   settingsIn,
 } from "./choice.js";
 import { save } from "./save.js";
-import { described, headline, type SubscribeServices, servedOf, subscriptionsIn } from "./subscription.js";
+import { described, headline, servedOf, subscriptionsIn } from "./subscription.js";
 
 const channelIdOf = ({ options, channelId }: ChatInputCommandInteraction): string =>
   options.getChannel("channel")?.id ?? channelId;
@@ -32,7 +32,7 @@ const placeOf = (interaction: ChatInputCommandInteraction, { rest }: Network): P
 /** Subscribes a channel to a feed, or edits the existing subscription. */
 export async function subscribe(
   interaction: ChatInputCommandInteraction,
-  services: SubscribeServices,
+  services: Network,
   feed: FeedDefinition,
 ): Promise<MessagePayload> {
   const place = await placeOf(interaction, services);
@@ -62,14 +62,14 @@ function preferred<Item>(items: readonly Item[], fits: (item: Item) => boolean):
  */
 async function chosenIn(
   { options, guildId }: ChatInputCommandInteraction,
-  services: SubscribeServices,
+  services: Network,
   channelId: string,
   fits: (feed: FeedDefinition) => boolean = () => true,
 ): Promise<OwnedSubscription> {
   const wantedFeed = options.getString(FEED_OPTION);
   const typedSubject = options.getString(SUBJECT_OPTION);
   const wantedNetwork = options.getString(NETWORK_OPTION);
-  const inChannel = (await subscriptionsIn(channelId, guildId, services)).filter(
+  const inChannel = (await subscriptionsIn(channelId, guildId, services.networks)).filter(
     ({ feed, networkState }) =>
       (wantedNetwork === null || networkState.id === wantedNetwork) &&
       (wantedFeed === null || feed.name === wantedFeed),
@@ -88,7 +88,7 @@ async function chosenIn(
     const named = isWholeId(id) ? shortId(id) : typedSubject;
     const about = named === null ? "" : ` to “${escapeText(cut(named, 100))}”`;
     throw new PersonError(
-      `<#${channelId}> has no ${wanted}${about}. \`/subscribe list\` shows what there is. Add one with \`/setup\` or \`/subscribe ${wantedFeed ?? services.feeds[0]?.name}\`.`,
+      `<#${channelId}> has no ${wanted}${about}. \`/subscribe list\` shows what there is. Add one with \`/setup\` or \`/subscribe ${wantedFeed ?? services.networks.feeds[0]?.name}\`.`,
     );
   }
   // A part of a name may mean another one.
@@ -107,24 +107,24 @@ const subjectWords =
 /** Handles `/subscribe edit`: changes the given options and keeps the others. */
 export async function edit(
   interaction: ChatInputCommandInteraction,
-  services: SubscribeServices,
+  services: Network,
 ): Promise<MessagePayload> {
   const place = await placeOf(interaction, services);
-  const fits = (each: FeedDefinition) => foreignOption(interaction, each, services.feeds) === undefined;
+  const { feeds } = services.networks;
+  const fits = (each: FeedDefinition) => foreignOption(interaction, each, feeds) === undefined;
   const chosenOne = await chosenIn(interaction, services, place.channel.id, fits);
   const { feed, subscription } = chosenOne;
-  checkOptions(interaction, feed, services.feeds);
+  checkOptions(interaction, feed, feeds);
   const network = servedOf(chosenOne);
   const named = await namedSubject(interaction, feed.subject, network);
   const given = settingsIn(interaction);
-  const own = { ...network, feeds: services.feeds };
-  return save({ person: interaction, services: own, place, feed, given, named, edited: subscription });
+  return save({ person: interaction, services: network, place, feed, given, named, edited: subscription });
 }
 
 /** Handles `/subscribe remove`. It also works for deleted channels. */
 export async function remove(
   interaction: ChatInputCommandInteraction,
-  services: SubscribeServices,
+  services: Network,
 ): Promise<MessagePayload> {
   const found = await chosenIn(interaction, services, channelIdOf(interaction));
   await endSubscription(found, serverOf(interaction));
@@ -136,11 +136,11 @@ export async function remove(
 /** Handles `/subscribe resume`. */
 export async function resume(
   interaction: ChatInputCommandInteraction,
-  services: SubscribeServices,
+  services: Network,
 ): Promise<MessagePayload> {
   const place = await placeOf(interaction, services);
   const found = await chosenIn(interaction, services, place.channel.id);
-  const { wasPaused, lines } = await resumeSubscription(interaction, found, place, services);
+  const { wasPaused, lines } = await resumeSubscription(interaction, found, place, services.networks);
   const network = servedOf(found);
   return say(network, wasPaused ? md`Resumed` : md`It wasn't paused`, [
     await headline(found.subscription, found.feed, network),
@@ -152,7 +152,7 @@ export async function resume(
 /** Handles `/subscribe test`: requests a drill, which is delivered like an announcement. */
 export async function test(
   interaction: ChatInputCommandInteraction,
-  services: SubscribeServices,
+  services: Network,
 ): Promise<MessagePayload> {
   const place = await placeOf(interaction, services);
   const found = await chosenIn(interaction, services, place.channel.id);

@@ -13,6 +13,7 @@ import { LIMITS } from "../../src/discord/limits.js";
 import { allNetworks, type Network } from "../../src/networks/network.js";
 import { clean, cut } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
+import { choicesOf } from "../network-option.js";
 import { subcommand } from "../options.js";
 import { FEED_OPTION, SUBJECT_OPTION } from "./choice.js";
 import { CHANNELS, DELIVERY_FLAGS } from "./form.js";
@@ -20,7 +21,7 @@ import { edit, remove, resume, SeveralMatch, subscribe, test } from "./handlers.
 import { listSubscriptions, PAGE_OPTION } from "./list.js";
 import { whichSubscription } from "./menu.js";
 import { addRequired, addSettings } from "./options.js";
-import { type SubscribeServices, subscriptionsIn } from "./subscription.js";
+import { subscriptionsIn } from "./subscription.js";
 
 const withChannel = (builder: SlashCommandSubcommandBuilder) =>
   builder.addChannelOption((option) =>
@@ -81,7 +82,7 @@ function ofSubscription(builder: SlashCommandSubcommandBuilder, feeds: readonly 
 /** Suggests the subjects that the channel is subscribed to. */
 async function completeSubject(
   interaction: AutocompleteInteraction,
-  services: SubscribeServices,
+  services: Network,
 ): Promise<OfferedChoice[]> {
   const { options, channelId, guildId } = interaction;
   const chosenChannel = options.get("channel")?.value;
@@ -89,7 +90,7 @@ async function completeSubject(
   const channelSubscriptions = await subscriptionsIn(
     typeof chosenChannel === "string" ? chosenChannel : channelId,
     guildId,
-    services,
+    services.networks,
   );
   const wantedFeed = options.get(FEED_OPTION)?.value;
   const candidates = channelSubscriptions.filter(
@@ -113,9 +114,7 @@ async function completeNetwork(
   interaction: AutocompleteInteraction,
   { networks }: Network,
 ): Promise<OfferedChoice[]> {
-  const choices = (await allNetworks(networks)).flatMap(({ id, name }) =>
-    id === undefined ? [] : [{ name, value: id }],
-  );
+  const choices = choicesOf(await allNetworks(networks));
   return matchingChoices(choices, interaction.options.getFocused());
 }
 
@@ -160,14 +159,14 @@ export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand
     complete: (interaction, services) =>
       interaction.options.getFocused(true).name === NETWORK_OPTION
         ? completeNetwork(interaction, services)
-        : completeSubject(interaction, { ...services, feeds }),
+        : completeSubject(interaction, services),
     async run(interaction, services) {
       const name = interaction.options.getSubcommand();
       const feed = feeds.find((each) => each.name === name);
       const action = actions.get(name);
-      if (feed) return subscribe(interaction, { ...services, feeds }, feed);
+      if (feed) return subscribe(interaction, services, feed);
       if (!action) throw new PersonError(OTHER_VERSION);
-      return action(interaction, { ...services, feeds }).catch((error: unknown) => {
+      return action(interaction, services).catch((error: unknown) => {
         if (error instanceof SeveralMatch) return whichSubscription(error.subscriptions, services);
         throw error;
       });

@@ -16,14 +16,7 @@ import { join, type Markdown, md, timestamp } from "../../src/text/markdown.js";
 import { countedWords } from "../../src/text/numbers.js";
 import { present } from "../../src/util/present.js";
 import { subscriptionMenu } from "./menu.js";
-import {
-  described,
-  headline,
-  managedServer,
-  OPERATORS_OWN,
-  type SubscribeServices,
-  serverSubscriptions,
-} from "./subscription.js";
+import { described, headline, managedServer, OPERATORS_OWN, serverSubscriptions } from "./subscription.js";
 
 /** Number of subscriptions on a page. Each takes up to eight lines. */
 const PER_PAGE = 8;
@@ -39,7 +32,7 @@ const deliveryLines = ({ deliveredAt, error, erroredAt }: Health): Markdown[] =>
 /** Returns the lines about one subscription in the list. */
 async function entryOf(
   each: OwnedSubscription,
-  services: SubscribeServices,
+  services: Network,
   shownBy: Network,
   gone: ReadonlySet<string>,
 ): Promise<readonly Markdown[]> {
@@ -84,20 +77,23 @@ const pageButton = defineButton("sub-list", {
 /** Shows one page of a server's subscriptions and their health. @param wantedNetwork all networks without one */
 async function subscriptionList(
   guildId: string,
-  services: SubscribeServices,
+  services: Network,
   { page: wantedPage, network: wantedNetwork }: ButtonParameters<typeof pageButton>,
 ): Promise<MessagePayload> {
-  const { networks, feeds } = services;
+  const { networks } = services;
   const wanted = networks.served.find(({ id }) => wantedNetwork !== undefined && id === wantedNetwork);
   const listedOnes = await serverSubscriptions(guildId, services);
   const ownSubscriptions = listedOnes.filter(
     ({ networkState }) => wantedNetwork === undefined || networkState.id === wantedNetwork,
   );
   const shownBy = wanted ?? networks.served[0];
-  const readTimes = await readLines(wantedNetwork === undefined ? networks.served : present([wanted]), feeds);
+  const readTimes = await readLines(
+    wantedNetwork === undefined ? networks.served : present([wanted]),
+    networks.feeds,
+  );
   if (ownSubscriptions.length === 0) {
     const commands = join(
-      feeds.map(({ name }) => md`\`/subscribe ${name}\``),
+      networks.feeds.map(({ name }) => md`\`/subscribe ${name}\``),
       ", ",
     );
     return say(shownBy, md`No subscriptions`, [md`Set one up with ${commands}.`, ...readTimes], "neutral");
@@ -124,19 +120,19 @@ async function subscriptionList(
 /** Handles `/subscribe list`. */
 export const listSubscriptions = (
   interaction: ChatInputCommandInteraction,
-  services: SubscribeServices,
+  services: Network,
 ): Promise<MessagePayload> =>
   subscriptionList(serverOf(interaction), services, {
     page: interaction.options.getInteger(PAGE_OPTION) ?? 1,
     network: interaction.options.getString(NETWORK_OPTION) ?? undefined,
   });
 
-/** Creates the handler of the buttons for other pages. */
-export const createListButtons = (feeds: readonly FeedDefinition[]): readonly ButtonHandler<Network>[] => [
+/** The buttons for other pages. */
+export const listButtons: readonly ButtonHandler<Network>[] = [
   handlerOf({
     button: pageButton,
     audience: "owner",
     handle: async (parameters, click, services: Network) =>
-      subscriptionList(managedServer(click), { ...services, feeds }, parameters),
+      subscriptionList(managedServer(click), services, parameters),
   }),
 ];

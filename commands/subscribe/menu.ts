@@ -1,7 +1,6 @@
 import { Routes } from "discord.js";
 import { LRUCache } from "lru-cache";
 import * as z from "zod";
-import type { FeedDefinition } from "../../src/delivery/feed.js";
 import { snoozeEnd } from "../../src/delivery/snoozes.js";
 import { type ButtonHandler, handlerOf } from "../../src/discord/buttons.js";
 import type { Click } from "../../src/discord/clicks.js";
@@ -164,89 +163,79 @@ async function card(each: OwnedSubscription, shownBy: Network, note?: Markdown):
   return shownBy.renderer.message(view);
 }
 
-/** Creates the handlers of the buttons about subscriptions of channels. */
-export function createSubscriptionButtons(
-  feeds: readonly FeedDefinition[],
-): readonly ButtonHandler<Network>[] {
-  /** @throws {PersonError} if it is not there any more, or the person may not change it */
-  const find = async (wanted: Place, click: Click, shownBy: Network) => {
-    const guildId = managedServer(click);
-    const { c, feed, id = null, network = shownBy.id } = wanted;
-    const inChannel = await subscriptionsIn(c, guildId, { networks: shownBy.networks, feeds });
-    const found = findAmong(inChannel, { feed, subject: id, network });
-    if (!found) throw noLongerThere();
-    return { found, guildId };
-  };
-
-  return [
-    handlerOf({
-      button: openButton,
-      audience: "owner",
-      handle: async (wanted, click, services: Network) =>
-        card((await find(wanted, click, services)).found, services),
-    }),
-    handlerOf({
-      button: editButton,
-      audience: "owner",
-      async form(wanted, click, services: Network) {
-        const { subscription, feed, network, networkState } = (await find(wanted, click, services)).found;
-        const { subject } = subscription;
-        const name = subject === null ? undefined : await feed.subject?.nameOf(subject, network ?? services);
-        const label = labelOf(networkState, services);
-        const title = ["Edit", feed.name, label, name].filter(Boolean).join(" · ");
-        const fields = settingFields(subscription, feed);
-        if (subject !== null && feed.subject?.group)
-          fields.unshift(...subjectField(feed, await typedNames(feed, subject, network ?? services)));
-        return { title, fields, isEdit: true };
-      },
-      async handle(wanted, click, services: Network) {
-        const { found, guildId } = await find(wanted, click, services);
-        if (!click.isModalSubmit()) return card(found, services);
-        const { subscription, feed } = found;
-        const place = await readPlace(services.rest, guildId, subscription.channelId);
-        const given = settingsInForm(click, feed, subscription);
-        const served = servedOf(found);
-        const [named = null] = namesSubjects(click) ? await subjectsIn(click, feed, served) : [];
-        const own = { ...served, feeds };
-        return save({ person: click, services: own, place, feed, given, named, edited: subscription });
-      },
-    }),
-    handlerOf({
-      button: changeButton,
-      audience: "owner",
-      async handle({ to, ...wanted }, click, services: Network) {
-        const { found, guildId } = await find(wanted, click, services);
-        const { subscription, feed, networkState, network } = found;
-        const readChannel = () => readPlace(services.rest, guildId, subscription.channelId);
-        const shown = async (note?: Markdown) =>
-          card((await find(wanted, click, services)).found, services, note);
-        switch (to) {
-          case "remove":
-            await endSubscription(found, guildId);
-            return services.renderer.message({
-              title: md`Subscription removed`,
-              tone: "good",
-              body: [
-                await headline(subscription, feed, network ?? services, labelOf(networkState, services)),
-              ],
-              links: [setupLink],
-            });
-          case "test":
-            await testSubscription(click, found, await readChannel());
-            return shown(md`🧪 A test announcement is on its way.`);
-          case "resume": {
-            const { lines } = await resumeSubscription(click, found, await readChannel(), {
-              networks: services.networks,
-              feeds,
-            });
-            return shown(lines.length > 0 ? join(lines, "\n") : undefined);
-          }
-          case "pause":
-            if (networkState.subscriptions.isFixed(subscription)) throw new PersonError(OPERATORS_OWN);
-            await setPaused(networkState, subscription, true);
-            return shown();
-        }
-      },
-    }),
-  ];
+/** @throws {PersonError} if it is not there any more, or the person may not change it */
+async function find(wanted: Place, click: Click, shownBy: Network) {
+  const guildId = managedServer(click);
+  const { c, feed, id = null, network = shownBy.id } = wanted;
+  const inChannel = await subscriptionsIn(c, guildId, shownBy.networks);
+  const found = findAmong(inChannel, { feed, subject: id, network });
+  if (!found) throw noLongerThere();
+  return { found, guildId };
 }
+
+/** The buttons about subscriptions of channels. */
+export const subscriptionButtons: readonly ButtonHandler<Network>[] = [
+  handlerOf({
+    button: openButton,
+    audience: "owner",
+    handle: async (wanted, click, services: Network) =>
+      card((await find(wanted, click, services)).found, services),
+  }),
+  handlerOf({
+    button: editButton,
+    audience: "owner",
+    async form(wanted, click, services: Network) {
+      const { subscription, feed, network, networkState } = (await find(wanted, click, services)).found;
+      const { subject } = subscription;
+      const name = subject === null ? undefined : await feed.subject?.nameOf(subject, network ?? services);
+      const label = labelOf(networkState, services);
+      const title = ["Edit", feed.name, label, name].filter(Boolean).join(" · ");
+      const fields = settingFields(subscription, feed);
+      if (subject !== null && feed.subject?.group)
+        fields.unshift(...subjectField(feed, await typedNames(feed, subject, network ?? services)));
+      return { title, fields, isEdit: true };
+    },
+    async handle(wanted, click, services: Network) {
+      const { found, guildId } = await find(wanted, click, services);
+      if (!click.isModalSubmit()) return card(found, services);
+      const { subscription, feed } = found;
+      const place = await readPlace(services.rest, guildId, subscription.channelId);
+      const given = settingsInForm(click, feed, subscription);
+      const served = servedOf(found);
+      const [named = null] = namesSubjects(click) ? await subjectsIn(click, feed, served) : [];
+      return save({ person: click, services: served, place, feed, given, named, edited: subscription });
+    },
+  }),
+  handlerOf({
+    button: changeButton,
+    audience: "owner",
+    async handle({ to, ...wanted }, click, services: Network) {
+      const { found, guildId } = await find(wanted, click, services);
+      const { subscription, feed, networkState, network } = found;
+      const readChannel = () => readPlace(services.rest, guildId, subscription.channelId);
+      const shown = async (note?: Markdown) =>
+        card((await find(wanted, click, services)).found, services, note);
+      switch (to) {
+        case "remove":
+          await endSubscription(found, guildId);
+          return services.renderer.message({
+            title: md`Subscription removed`,
+            tone: "good",
+            body: [await headline(subscription, feed, network ?? services, labelOf(networkState, services))],
+            links: [setupLink],
+          });
+        case "test":
+          await testSubscription(click, found, await readChannel());
+          return shown(md`🧪 A test announcement is on its way.`);
+        case "resume": {
+          const { lines } = await resumeSubscription(click, found, await readChannel(), services.networks);
+          return shown(lines.length > 0 ? join(lines, "\n") : undefined);
+        }
+        case "pause":
+          if (networkState.subscriptions.isFixed(subscription)) throw new PersonError(OPERATORS_OWN);
+          await setPaused(networkState, subscription, true);
+          return shown();
+      }
+    },
+  }),
+];

@@ -27,7 +27,6 @@ import {
   headline,
   noLongerThere,
   PAUSED,
-  type SubscribeServices,
   tagFor,
 } from "./subscription.js";
 
@@ -74,7 +73,7 @@ interface SavedWords {
 /** A person's wish to make or change a channel's subscription. */
 interface SaveRequest {
   readonly person: Actor;
-  readonly services: SubscribeServices;
+  readonly services: Network;
   readonly place: ChannelPlace;
   readonly feed: FeedDefinition;
   readonly given: GivenSettings;
@@ -190,7 +189,7 @@ async function saveOnce(request: SaveRequest): Promise<SavedWords> {
       if (!existing) await checkRoom(services, place.guild.id, channel.id, feed);
     },
   });
-  const { lines } = await reopen(place, { subscription, feed }, services);
+  const { lines } = await reopen(place, { subscription, feed }, services.networks);
   const changed = isSameSubscription(existing, subscription)
     ? md`Nothing changed: it already has these settings`
     : md`Subscription changed`;

@@ -6,7 +6,7 @@ import { NO_SERVER } from "../../src/delivery/subscriptions.js";
 import { type Click, mayAnswer } from "../../src/discord/clicks.js";
 import type { ChannelPlace } from "../../src/discord/permissions.js";
 import { checkSubscription, visiblePlace } from "../../src/discord/places.js";
-import type { Network } from "../../src/networks/network.js";
+import type { Network, Networks } from "../../src/networks/network.js";
 import { defineButton } from "../../src/screens/addresses.js";
 import { byAge, findSubscriptions, type OwnedSubscription } from "../../src/subscribe/editor.js";
 import { bold, channelMention, join, type Markdown, md, roleMention } from "../../src/text/markdown.js";
@@ -15,11 +15,6 @@ import { present } from "../../src/util/present.js";
 
 /** Shows what the server has set up (/setup). */
 export const setupButton = defineButton("setup", { page: z.coerce.number().int().min(1).default(1) });
-
-/** A network with the feeds that channels can subscribe to. */
-export interface SubscribeServices extends Network {
-  readonly feeds: readonly FeedDefinition[];
-}
 
 /** A person who uses a command or a button. */
 export interface Actor {
@@ -129,14 +124,14 @@ export async function headline(
 export async function subscriptionsIn(
   channelId: string,
   guildId: string | null,
-  { networks, feeds }: Pick<SubscribeServices, "networks" | "feeds">,
+  networks: Networks,
 ): Promise<readonly OwnedSubscription[]> {
   // Subscriptions from the environment have no server. Subscriptions with a user id are private watches.
   const isOurs = (each: Subscription) =>
     each.channelId === channelId &&
     each.userId === null &&
     (each.guildId === null || each.guildId === guildId);
-  return findSubscriptions(networks, feeds, [channelId], isOurs);
+  return findSubscriptions(networks, [channelId], isOurs);
 }
 
 /** Returns the network of a subscription. @throws {PersonError} if the bot no longer serves it */
@@ -151,11 +146,10 @@ export function servedOf({ network, networkState }: OwnedSubscription): Network 
 /** Returns a server's subscriptions, including environment subscriptions for its channels. */
 export async function serverSubscriptions(
   guildId: string,
-  services: SubscribeServices,
+  services: Network,
 ): Promise<readonly OwnedSubscription[]> {
   const candidates = await findSubscriptions(
     services.networks,
-    services.feeds,
     [guildId, NO_SERVER],
     (each) => each.guildId === guildId || (each.guildId === null && each.userId === null),
   );

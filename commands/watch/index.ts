@@ -96,7 +96,7 @@ export function createWatch(
     { networks }: Network,
   ) => {
     const wantedNetwork = interaction.options.get(NETWORK_OPTION)?.value;
-    const ownWatches = await watchesOf(interaction.user.id, networks, allWatchables);
+    const ownWatches = await watchesOf(interaction.user.id, networks);
     return ownWatches.filter(
       ({ network }) => network && (wantedNetwork === undefined || network.id === wantedNetwork),
     );
@@ -115,7 +115,7 @@ export function createWatch(
         : (await matchingNames(ownWatches, typedWatch, services.links, namesOf)).items;
     const [chosenWatch, ...others] = matching;
     if (ownWatches.length === 0) {
-      const everything = await watchesOf(interaction.user.id, services.networks, allWatchables);
+      const everything = await watchesOf(interaction.user.id, services.networks);
       throw new PersonError(nothingListed(everything.length, allWatchables).toString());
     }
     if (!chosenWatch) throw new PersonError("Can't find that watch. `/watch list` shows yours.");
@@ -154,7 +154,7 @@ export function createWatch(
       const watchable = allWatchables.find(({ watch }) => watch.name === name);
       if (watchable) return startFromOptions(interaction, services, watchable);
       if (name === "list")
-        return watchList(interaction.user.id, services, allWatchables, {
+        return watchList(interaction.user.id, services, {
           only: interaction.options.getString(NETWORK_OPTION) ?? undefined,
         });
       if (name === "test") return test(interaction, services);

@@ -16,7 +16,7 @@ import {
   titleOfWatch,
   topicList,
   type Watch,
-  type Watchable,
+  watchables,
   watchesOf,
 } from "./watches.js";
 
@@ -81,11 +81,10 @@ const changes = ({ feed, subscription, network, networkState }: Watch, isRefused
 export async function watchList(
   userId: string,
   services: Network,
-  all: readonly Watchable[],
   { feed, id, network = services.id, only, note }: Shown,
 ): Promise<MessagePayload> {
   const { networks } = services;
-  const everything = await watchesOf(userId, networks, all);
+  const everything = await watchesOf(userId, networks);
   const ownWatches = everything.filter(({ networkState }) => only === undefined || networkState.id === only);
   const chosenWatch =
     feed !== undefined ? findAmong(ownWatches, { feed, subject: id ?? null, network }) : undefined;
@@ -113,7 +112,7 @@ export async function watchList(
       ]),
       ...watchLines.flat(),
       moreCount > 0 && !chosenWatch && md`…and ${moreCount} more`,
-      ownWatches.length === 0 && nothingListed(everything.length, all),
+      ownWatches.length === 0 && nothingListed(everything.length, watchables(networks.feeds)),
       chosenWatch?.watch.offered &&
         md`-# To change its settings, use \`/watch ${chosenWatch.watch.name}\` again for the same ${chosenWatch.watch.name}.`,
     ]),

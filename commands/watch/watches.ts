@@ -67,13 +67,9 @@ interface Person {
 }
 
 /** Returns a person's watches on all networks, oldest first. */
-export async function watchesOf(
-  userId: string,
-  networks: Networks,
-  all: readonly Watchable[],
-): Promise<readonly Watch[]> {
-  const feeds = [...new Set(all.map(({ feed }) => feed))];
-  const own = await findSubscriptions(networks, feeds, [userId], (each) => each.userId === userId);
+export async function watchesOf(userId: string, networks: Networks): Promise<readonly Watch[]> {
+  const all = watchables(networks.feeds);
+  const own = await findSubscriptions(networks, [userId], (each) => each.userId === userId);
   return own
     .flatMap((each) => {
       const found = watchableOf(all, each.subscription);

@@ -57,6 +57,7 @@ export function createNetworks(
   };
   const networks: Networks = {
     served: servedNetworks,
+    feeds: given.feeds.map(({ definition }) => definition),
     known: knownNetworks,
     async resting() {
       const allIds = await knownNetworks.load();

@@ -3,6 +3,7 @@ import { type Background, createBackground } from "../background.js";
 import { createCharts, type DrawingQueue } from "../charts/charts.js";
 import type { Config, NetworkConfig } from "../config.js";
 import { codeOf } from "../config-shapes.js";
+import type { FeedDefinition } from "../delivery/feed.js";
 import { createJanitor, type Janitor } from "../delivery/janitor.js";
 import { collectionsOf, type FeedModule, type FeedServices } from "../delivery/module.js";
 import {
@@ -20,7 +21,7 @@ import { createRenderer } from "../discord/message.js";
 import type { Pacer } from "../discord/pacer.js";
 import { createLinkMatch, createPages } from "../discord/pages.js";
 import { createExplorer } from "../explorer/index.js";
-import { environmentSubscriptions } from "../feeds/index.js";
+import { environmentSubscriptions, withOperator } from "../feeds/index.js";
 import { createRhythms } from "../ledger/network-rhythm.js";
 import { createPriceHistory } from "../ledger/price-history.js";
 import { createUnforeseen, oncePerMinute } from "../ledger/unforeseen.js";
@@ -66,6 +67,8 @@ export interface Network extends NetworkState, FeedServices {
 export interface Networks {
   /** The default network comes first. */
   readonly served: readonly [Network, ...Network[]];
+  /** The feeds that channels and people can subscribe to. */
+  readonly feeds: readonly FeedDefinition[];
   /**
    * Returns the networks that are no longer in the settings. The bot neither reads nor announces them.
    * @throws {StateError}
@@ -89,6 +92,7 @@ export const allNetworks = async ({ served, resting }: StoredNetworks): Promise<
 /** Parts that all networks share. */
 export interface SharedParts {
   readonly config: Config;
+  /** The feeds that channels and people can subscribe to. */
   readonly feeds: readonly FeedModule[];
   readonly store: Store;
   readonly known: KnownNetworks;
@@ -140,7 +144,8 @@ export function createNetwork(
   log: Log,
   metrics: NetworkMetrics,
 ): { readonly network: Network; readonly background: Background; readonly startLoading: () => Job } {
-  const { config, feeds, store, known, redis, keys, rest } = shared;
+  const { config, store, known, redis, keys, rest } = shared;
+  const feeds = withOperator(shared.feeds);
   const charts = createCharts(log, shared.drawing);
   const { id, name, coin } = settings;
   const state = createState(store, { log, prefix: prefixOf(id, known) });
@@ -265,6 +270,6 @@ export function restingNetwork(
 ): NetworkState {
   const state = createState(store, { log, prefix: prefixOf(id, known) });
   const subscriptions = createSubscriptions(state);
-  const janitor = createJanitor(state, subscriptions, collectionsOf(feeds), false);
+  const janitor = createJanitor(state, subscriptions, collectionsOf(withOperator(feeds)), false);
   return { id, name: id, state, subscriptions, janitor };
 }

@@ -40,7 +40,6 @@ export const byAge = (a: OwnedSubscription, b: OwnedSubscription): number =>
 /** Returns the subscriptions of some places on all networks that a filter selects, in no particular order. */
 export async function findSubscriptions(
   networks: Networks,
-  feeds: readonly FeedDefinition[],
   places: readonly string[],
   isWanted: (subscription: Subscription) => boolean,
 ): Promise<readonly OwnedSubscription[]> {
@@ -50,7 +49,7 @@ export async function findSubscriptions(
     // Many people may wait for the same list, which may be long.
     for await (const piece of inPieces(await networkState.subscriptions.of(places)))
       for (const subscription of piece) {
-        const feed = feeds.find(({ name }) => name === subscription.feed);
+        const feed = networks.feeds.find(({ name }) => name === subscription.feed);
         if (feed && isWanted(subscription)) found.push({ subscription, feed, networkState, network });
       }
     return found;
