@@ -113,6 +113,7 @@ const RARE: readonly string[] = [
   "The explorer answers, but I haven't been able to use its dat",
   "Its reminder times before this date have passed, so I won't ",
   "Nothing changed: you already watch this",
+  "You can end it earlier in \\`/watch list\\`.",
   "Too few had voted by the quorum date, ….",
   "Alerts are on again.",
   "Another message says why alerts stayed on hold.",
