@@ -29,6 +29,12 @@ export const dueAt = (
 /** Number of failed attempts after which later deliveries to a channel no longer wait for one. It takes about 30 seconds. */
 const STEPS_ASIDE = 5;
 
+/** Returns a channel's deliveries in their order, except that drills come last: real news must not wait for them. */
+function* drillsLast(deliveries: ReadonlyMap<string, Delivery>): Iterable<readonly [string, Delivery]> {
+  for (const each of deliveries) if (!each[1].drill) yield each;
+  for (const each of deliveries) if (each[1].drill) yield each;
+}
+
 /**
  * Returns the deliveries to a channel that may be sent next, whenever they are due: the first one, and those after deliveries that
  * have failed several times. News about the same subject keep their order.
@@ -38,7 +44,7 @@ export function* mayBeNext(
   subjectsOf: (delivery: Delivery) => readonly string[],
 ): Iterable<readonly [id: string, delivery: Delivery]> {
   const failing = new Set<string>();
-  for (const [id, delivery] of deliveries) {
+  for (const [id, delivery] of drillsLast(deliveries)) {
     const subjects = subjectsOf(delivery);
     if (!subjects.some((subject) => failing.has(subject))) {
       yield [id, delivery];

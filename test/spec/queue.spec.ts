@@ -64,6 +64,14 @@ describe("the deliveries to a channel that may be sent next", () => {
     expect(next.map(([id]) => Number(id))).toEqual(expected);
   });
 
+  it("come before tests, however many were asked for earlier", () => {
+    const tests = ["0", "1"].map((id) => [id, { ...delivery("a", 0), drill: true }] as const);
+    const next = (all: readonly (readonly [string, Delivery])[]) =>
+      [...mayBeNext(new Map(all), () => [])].map(([id]) => id);
+    expect(next([...tests, ["2", delivery("b", 0)]])).toEqual(["2"]);
+    expect(next(tests)).toEqual(["0"]);
+  });
+
   it("wait if one of their subjects has news that fails", () => {
     const waiting = new Map([
       ["0", delivery("a", 5)],
