@@ -23,7 +23,6 @@ import { createNetworks } from "./networks/index.js";
 import { serveHealth, type Unready } from "./ops/health.js";
 import { createMetrics, type Metrics } from "./ops/metrics.js";
 import { REDIS_PREFIX } from "./storage/cache.js";
-import { claim } from "./storage/claims.js";
 import { createIdKeys, forgetOldIds } from "./storage/id-keys.js";
 import { openStorage, type Storage } from "./storage/index.js";
 import { compete, holdForever, type Leadership, together } from "./storage/lease.js";
@@ -167,9 +166,6 @@ async function startOn(
   const dispatch = createDispatch({
     commands,
     networkOf: createNetworkOf(networks, choices, client.rest),
-    // If Redis does not answer, the state cannot be written either.
-    isOurs: async (id) =>
-      !redis || (await claim(redis, `${REDIS_PREFIX}interaction:${id}`, MINUTE)) !== false,
     buttons: createButtons(feeds),
     afterword: (userId, say) => tellRefusal(userId, say, networks),
     commandPaths: () => paths,

@@ -23,15 +23,21 @@ import {
 } from "./subscription.js";
 
 /** Ends a subscription. @param guildId the server of the person @throws {PersonError} */
-export async function endSubscription(
-  { subscription, networkState }: OwnedSubscription,
-  guildId: string,
-): Promise<void> {
+export async function endSubscription(found: OwnedSubscription, guildId: string): Promise<void> {
+  const { subscription, networkState } = found;
   // The channel may have been deleted, so check the server of the subscription instead.
   if (subscription.guildId !== null && subscription.guildId !== guildId)
     throw new PersonError(`That subscription isn't in this server: <#${subscription.channelId}>.`);
   if (networkState.subscriptions.isFixed(subscription)) throw new PersonError(OPERATORS_OWN);
-  if (!(await networkState.janitor.removeSubscription(subscription))) throw noLongerThere();
+  const isRemoved = await networkState.janitor.removeSubscription(subscription);
+  if (!isRemoved && (await isMoved(found))) throw noLongerThere();
+}
+
+/** True if an edit has moved a subscription to another subject. */
+async function isMoved({ subscription, networkState }: OwnedSubscription): Promise<boolean> {
+  const { channelId, feed, since } = subscription;
+  const all = await networkState.subscriptions.all();
+  return all.some((each) => each.channelId === channelId && each.feed === feed && each.since === since);
 }
 
 /**

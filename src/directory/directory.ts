@@ -373,7 +373,7 @@ export const areTwins = (a: NamedEntry, b: NamedEntry): boolean =>
 
 /**
  * Returns an entry's label with its name first, at most `max` UTF-16 units long.
- * @param isAmbiguous true if another entry has the same name and note
+ * @param isAmbiguous true if another entry's label would be the same
  * @param hasTwin true if it was also opened by the same requester in the same minute
  */
 export function entryLabel(

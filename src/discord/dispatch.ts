@@ -63,8 +63,6 @@ interface DispatchDeps<Services extends AnswerServices> {
    * @throws {StateError} if it must be known and cannot be read
    */
   readonly networkOf: (interaction: Interaction, isSure?: boolean) => Promise<Services>;
-  /** False if another process carries out an interaction, by its id: during a rolling update, two processes receive each. */
-  readonly isOurs: (id: string) => Promise<boolean>;
   /** All buttons that do something other than opening a screen. */
   readonly buttons: readonly ButtonHandler<Services>[];
   /** Tells a person anything else they need to know, after the answer to their command. */
@@ -74,9 +72,6 @@ interface DispatchDeps<Services extends AnswerServices> {
   readonly onInteraction: OnInteraction;
   readonly log: Log;
 }
-
-/** Outcome of an interaction that another process has answered, or carries out. */
-const DUPLICATE = "duplicate";
 
 /** Interactions older than this on arrival are dropped, in ms. Discord wants an answer within 3 s. */
 const STALE_MS = 2_500;
@@ -129,7 +124,7 @@ async function openedBy(
  * error boundary.
  */
 export function createDispatch<Services extends AnswerServices>(deps: DispatchDeps<Services>) {
-  const { commands, networkOf, isOurs, buttons, afterword, commandPaths, onInteraction, log } = deps;
+  const { commands, networkOf, buttons, afterword, commandPaths, onInteraction, log } = deps;
   const handlers = new Map(buttons.map((handler) => [handler.button.wire, handler]));
   /** Answers of dialogs that were refused, by person, channel and link: some dialogs are about the channel. */
   const drafts = new LRUCache<string, FormAnswers>({ max: MAX_DRAFTS, ttl: DRAFT_MS });
@@ -194,7 +189,6 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
 
   const command = async (interaction: ChatInputCommandInteraction): Promise<string> => {
     const outcome = await runCommand(interaction);
-    if (outcome === DUPLICATE) return outcome;
     // Sent separately, so that a failure does not affect the answer.
     const sayPrivately = async (word: string) => {
       const content = toContent(word, commandPaths());
@@ -210,11 +204,10 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     return outcome;
   };
 
-  const runCommand = async (interaction: ChatInputCommandInteraction): Promise<string> => {
+  const runCommand = (interaction: ChatInputCommandInteraction): Promise<string> => {
     const definition = byName.get(interaction.commandName);
     // Commands that write to one network need to know it for certain.
     if (definition && "run" in definition) {
-      if (!(await isOurs(interaction.id))) return DUPLICATE;
       const subcommand = interaction.options.getSubcommand(false) ?? "";
       const isOfOne = definition.ofAllNetworks?.includes(subcommand) !== true;
       return reply(interaction, "private", networkOf(interaction, isOfOne), (own) =>
@@ -234,7 +227,6 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
    * person. Otherwise, they get a private copy.
    */
   const follow = async (click: Click, handler: ButtonHandler<Services> | undefined): Promise<string> => {
-    if (handler && !(await isOurs(click.id))) return DUPLICATE;
     const isOwn = click.message !== null && mayUpdate(click.message, click.user.id);
     const target = targetOf(handler ?? { audience: "owner" }, readClick(click), isOwn);
     return reply(click, target, networkOf(click), async (services) => {
@@ -331,7 +323,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
       if (hasCode(error, ErrorCode.InteractionHasAlreadyBeenAcknowledged)) {
         // During a handover, two processes run the same shard.
         log.debug({ interaction: id }, "Another process answered first");
-        return DUPLICATE;
+        return "duplicate";
       }
       if (isTooLate(error)) {
         log.warn({ interaction: id }, "An answer came too late for Discord");

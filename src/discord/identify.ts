@@ -1,13 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type IIdentifyThrottler, SimpleIdentifyThrottler } from "discord.js";
-import { claim } from "../storage/claims.js";
 import type { Redis } from "../storage/redis.js";
+import { withTimeout } from "../util/timeouts.js";
 
 /** Discord allows one identify in 5 s for each of `max_concurrency` buckets. Slightly longer, to allow for clock differences. */
 const SLOT_MS = 5_250;
 const RETRY_EVERY_MS = 250;
-/** Time for Redis to connect, in ms. An identify is not urgent. */
+/** Time for Redis to connect and to answer, in ms. An identify is not urgent. */
 const CONNECT_MS = 5_000;
+const ANSWER_MS = 2_000;
 
 /**
  * Leases the slots of Discord's identify limit in Redis, because two processes that identify in one bucket at once would
@@ -19,11 +20,22 @@ export function createIdentifyThrottler(
   maxConcurrency: number,
 ): IIdentifyThrottler {
   const localThrottler = new SimpleIdentifyThrottler(maxConcurrency);
+  const takeSlot = async (slot: string): Promise<boolean | undefined> => {
+    try {
+      const late = () => undefined;
+      const slotTaken = redis.client
+        .set(slot, "1", { NX: true, PX: SLOT_MS })
+        .then((answer) => answer !== null);
+      return await withTimeout(slotTaken, ANSWER_MS, late);
+    } catch {
+      return undefined;
+    }
+  };
   return {
     async waitForIdentify(shardId, signal) {
       await redis.connected(CONNECT_MS);
       for (;;) {
-        const taken = await claim(redis, `${key}:${shardId % maxConcurrency}`, SLOT_MS);
+        const taken = await takeSlot(`${key}:${shardId % maxConcurrency}`);
         if (taken === undefined) return localThrottler.waitForIdentify(shardId, signal);
         if (taken) return;
         await delay(RETRY_EVERY_MS, undefined, { signal });

@@ -188,10 +188,10 @@ const definition: FeedDefinition = {
       wholeAt !== undefined &&
         md`I don't know the price of ${OVER[condition.over]} ago yet. Until ${timestamp(wholeAt, "f")}, moves are measured from the oldest price I have.`,
       repeatLine(condition, isHolding),
-      // Who types 0.16 may mean a price.
+      // The number may be meant as a price.
       when === "moves" &&
         value < 1 &&
-        md`⚠️ ${value}% is a small move, so you may get many alerts. For a price of ${value} USD, choose “${WHEN.above}” or “${WHEN.below}”.`,
+        md`⚠️ ${value}% is a small move. For a price of ${value} USD, choose “${WHEN.above}” or “${WHEN.below}”.`,
     ]);
   },
 
