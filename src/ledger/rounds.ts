@@ -40,6 +40,8 @@ const MAX_GAPS = 9;
 const MIN_GAPS = 3;
 /** Number of intervals without a new round after which the network stands still. */
 const STILL_INTERVALS = 3;
+/** How many times as long as usual rounds may take without a standstill. */
+const MAX_DRIFT = 1.5;
 /** Maximum time between two readings, in ms. After a longer pause, it is unknown when the round advanced. */
 const PAUSE_MS = 16 * MINUTE;
 /** Maximum age of the newest update of an explorer that is up to date, in ms. */
@@ -68,6 +70,16 @@ export const isOverdue = ({ since, gaps }: Pick<Rounds, "since" | "gaps">, now: 
   now - since > STILL_INTERVALS * roundInterval(gaps);
 
 /**
+ * True if the rounds stood still while the bot did not read them: the time has room for more rounds than have begun. Only shown by an
+ * interval that is known.
+ */
+function hasStoppedUnseen({ number, since, gaps }: Rounds, newNumber: number, now: number): boolean {
+  const passed = (now - since) / roundInterval(gaps);
+  const begun = newNumber - number;
+  return gaps.length >= MIN_GAPS && passed - begun > STILL_INTERVALS && passed > MAX_DRIFT * begun;
+}
+
+/**
  * Returns the rounds after a reading.
  * @param isCurrent true if the explorer is known to be up to date. Only asked while the next round is overdue
  */
@@ -89,7 +101,9 @@ export function afterReading(
   const isSeenToBegin = ageOf(known.seenAt, now) <= PAUSE_MS;
   const gapMs = (now - known.since) / (number - known.number);
   // If updates stopped too, the explorer looked behind. One that catches up shows as many rounds as the time needs.
-  const hasStopped = isSeenToBegin && gapMs > STILL_INTERVALS * roundInterval(known.gaps);
+  const hasStopped = isSeenToBegin
+    ? gapMs > STILL_INTERVALS * roundInterval(known.gaps)
+    : hasStoppedUnseen(known, number, now);
   const isStill = known.isStandingStill || hasStopped;
   const isGap = isSeenToBegin && known.isSeenToBegin && !isStill && gapMs > 0;
   return {

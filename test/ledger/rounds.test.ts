@@ -174,6 +174,16 @@ describe("the network", () => {
     ).not.toHaveProperty("movedAt");
   });
 
+  it("is said to move if the network stood still while the bot did not read, and the interval is known", () => {
+    const readings = [0, 10, 20, 30, 40, 50].map((at, index) => [at, 7 + index] as const);
+    // Five hours have room for thirty rounds.
+    expect(replay([...readings, [350, 24]])).toMatchObject({ movedAt: NOON + 350 * MINUTE });
+    expect(replay([...readings, [350, 42]])).not.toHaveProperty("movedAt");
+    // Slightly slower rounds are no standstill.
+    expect(replay([...readings, [350, 34]])).not.toHaveProperty("movedAt");
+    expect(replay([...readings, [80, 13]])).not.toHaveProperty("movedAt");
+  });
+
   it("is not overdue while a round is younger than three intervals", () => {
     expect(isOverdue({ since: NOON, gaps: [] }, NOON + 30 * MINUTE)).toBe(false);
     expect(isOverdue({ since: NOON, gaps: [] }, NOON + 31 * MINUTE)).toBe(true);
