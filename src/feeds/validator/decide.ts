@@ -32,6 +32,8 @@ interface Silence {
   readonly open: { readonly since: number; readonly level: number } | undefined;
   /** True if no validator may be reported as silent now. */
   readonly onHold: boolean;
+  /** True in the first reading after a hold, which confirms nothing. */
+  readonly isAfterHold?: boolean;
   /** Time of the explorer's newest data, epoch ms. */
   readonly asOf: number;
 }
@@ -40,12 +42,14 @@ interface Silence {
  * Decides by the time of the last report only. A validator is silent if two consecutive readings have the
  * same time and it is too old in both. It is back with any newer time.
  */
-export function judge({ seenAt, afterMs, unconfirmed, open, onHold, asOf }: Silence): Verdict {
+export function judge(silence: Silence): Verdict {
+  const { seenAt, afterMs, unconfirmed, open, onHold, isAfterHold = false, asOf } = silence;
   if (open && seenAt > open.since) return { kind: "back" };
   const reached = onHold ? 0 : levelOf(asOf - seenAt, afterMs);
-  if (open) return reached > open.level ? { kind: "worse", level: reached } : { kind: "nothing" };
-  if (reached === 0) return { kind: "nothing" };
-  return unconfirmed === seenAt ? { kind: "silent", level: reached } : { kind: "unconfirmed" };
+  if (reached === 0 || (open && (isAfterHold || reached <= open.level))) return { kind: "nothing" };
+  if (open) return { kind: "worse", level: reached };
+  const isConfirmed = unconfirmed === seenAt && !isAfterHold;
+  return isConfirmed ? { kind: "silent", level: reached } : { kind: "unconfirmed" };
 }
 
 /**

@@ -129,7 +129,8 @@ export interface NetworkReading {
   readonly rounds: Rounds | undefined;
   /** True if alerts are held: the explorer is behind, the network stands still, or its rhythm has changed. */
   readonly onHold: boolean;
-  /** True if a validator may be reported as silent. */
+  /** True if this reading may begin to show that a validator is silent, and if it may also confirm it. */
+  readonly mayDoubt: boolean;
   readonly mayCall: boolean;
 }
 

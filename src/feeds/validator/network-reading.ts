@@ -80,6 +80,7 @@ export function createNetworkReader(explorer: Explorer, state: State, clock: () 
       for (const [party, { roughGaps, ...each }] of activity) activity.set(party, { ...each, gaps: [] });
     const onHold = isBehind || rounds?.isStandingStill === true || rhythm?.changing !== undefined;
     const intervalMs = rhythm?.intervalMs ?? USUAL_INTERVAL_MS;
+    const mayDoubt = !onHold && !isSettling;
     const network = {
       rhythm,
       intervalMs,
@@ -88,8 +89,9 @@ export function createNetworkReader(explorer: Explorer, state: State, clock: () 
       isBehind,
       rounds,
       onHold,
+      mayDoubt,
       // In the first reading after a hold, the explorer may still be catching up.
-      mayCall: !onHold && !isSettling && openHolds.length === 0,
+      mayCall: mayDoubt && openHolds.length === 0,
     };
     return { network, activity };
   };

@@ -145,7 +145,7 @@ async function settle(
   each: WatchedValidator,
   activity: Activity | undefined,
 ): Promise<ValidatorWatch> {
-  const { reading, survey, mayCall, found, rhythm, rounds, listedUntil, now } = poll;
+  const { reading, survey, mayDoubt, mayCall, found, rhythm, rounds, listedUntil, now } = poll;
   const { validator, subscription, watch } = each;
   const { channelId } = subscription;
   if (reading.absent.has(validator)) return judgeAbsence(poll, each);
@@ -165,7 +165,8 @@ async function settle(
     unconfirmed,
     open: openOne && { since: openOne.since, level: openOne.level },
     // A validator's own interval may be longer than the network's.
-    onHold: !mayCall || isStillOrSettling(rounds, ownMs, now),
+    onHold: !mayDoubt || isStillOrSettling(rounds, ownMs, now),
+    isAfterHold: !mayCall,
     asOf: listedUntil,
   });
   // After a hold, reports arrive late.

@@ -54,6 +54,16 @@ describe("a silence", () => {
   it.each([
     ["is unconfirmed at first", {}, { kind: "unconfirmed" }],
     [
+      "is unconfirmed in the first reading after a hold, whatever was known before",
+      { unconfirmed: ago(50 * MINUTE), isAfterHold: true },
+      { kind: "unconfirmed" },
+    ],
+    [
+      "does not get worse in the first reading after a hold",
+      { seenAt: ago(7 * HOUR), open: { since: ago(7 * HOUR), level: 1 }, isAfterHold: true },
+      { kind: "nothing" },
+    ],
+    [
       "is confirmed if the next reading has the same report time",
       { unconfirmed: ago(50 * MINUTE) },
       { kind: "silent", level: 1 },

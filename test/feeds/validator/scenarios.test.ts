@@ -27,6 +27,23 @@ describe.concurrent("a validator that dies", () => {
     expect(told[0]).toBeLessThan(5);
   });
 
+  it("is reported although the explorer imports only once an hour, and is up to date for two polls", async () => {
+    const imported = (now: number) => now - 5 * MINUTE - (now % HOUR);
+    const told = await silences(
+      {
+        validators: 60,
+        watched: [3],
+        lastReport: (number, now) =>
+          hourly(number, number === 3 ? Math.min(imported(now), DEATH) : imported(now)),
+        updateAt: (now) => imported(now) - 5_000,
+        roundAt: (now) => Math.floor(imported(now) / (10 * MINUTE)),
+      },
+      8 * HOUR,
+    );
+    expect(told).toHaveLength(1);
+    expect(told[0]).toBeLessThan(6);
+  });
+
   it("is reported in time although it was down for hours several times before", async () => {
     // It reports once at each start, every five hours, and crashes within the hour.
     const last = START + 20 * HOUR;

@@ -11,7 +11,7 @@ import type { State } from "../../../src/storage/state.js";
 import { DAY, MINUTE, SECOND } from "../../../src/util/units.js";
 import { newExplorer, newState } from "../../harness.js";
 
-export const START = Date.UTC(2026, 10, 26);
+export const START = Math.floor(Date.now() / DAY - 1) * DAY;
 const POLL_MS = 10 * MINUTE;
 
 /** A row of the list of validators. */
