@@ -29,15 +29,28 @@ export function covers(subject: string, party: string, directory: Directory): bo
 }
 
 /**
- * Returns the subscriptions whose settings apply to an event about these validators: those to the only one, if there are any. They
- * come before those to its groups.
+ * Returns the subscriptions whose settings apply to an event about these validators: all, except those to groups whose members among
+ * them have subscriptions of their own.
+ * @param isOfAll true if one of them belongs to all super validators, which the lists may not show
  */
 export function ownOf<Each extends { readonly subject: string | null }>(
   subscriptions: readonly Each[],
   parties: readonly string[],
+  directory: Directory,
+  isOfAll = false,
 ): readonly Each[] {
-  const own = subscriptions.filter(({ subject }) => parties.length === 1 && subject === parties[0]);
-  return own.length > 0 ? own : subscriptions;
+  const subjects = new Set(subscriptions.map(({ subject }) => subject));
+  const others = parties.filter((party) => !subjects.has(party));
+  const isConcerned = (subject: string): boolean => {
+    const members = parties.filter((party) => covers(subject, party, directory));
+    const mayBeAny = members.length === 0 || (isOfAll && subject === SUPER_VALIDATORS);
+    return mayBeAny
+      ? others.length > 0
+      : members.some((party) => party === subject || others.includes(party));
+  };
+  return subscriptions.filter(
+    ({ subject }) => parties.length === 0 || subject === null || isConcerned(subject),
+  );
 }
 
 /** Returns the validators that subscriptions are about, including the known members of groups. */

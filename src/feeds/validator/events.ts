@@ -106,6 +106,12 @@ export const silenceOf = (validator: string, since: number): string => `${valida
 export const manySubject = (since: number): string => silenceOf(MANY, since);
 export const holdSubject = (since: number): string => `hold/${since}`;
 
+/** Returns the validators that an event is about. Empty if it is about the network, or an earlier version did not store them. */
+export function validatorsOf(event: ValidatorEvent): readonly string[] {
+  if ("members" in event && event.members) return event.members;
+  return "validator" in event && event.validator !== MANY ? [event.validator] : [];
+}
+
 /** Returns the subject of an event's message. `undefined` if there are no later events about it. */
 export function subjectOf(event: ValidatorEvent): string | undefined {
   switch (event.kind) {

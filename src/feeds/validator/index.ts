@@ -22,6 +22,7 @@ import {
   subjectOf,
   topicOf,
   type ValidatorEvent,
+  validatorsOf,
 } from "./events.js";
 import { newsView } from "./messages.js";
 import { alertButtons } from "./respond.js";
@@ -110,7 +111,8 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
         return event.members.some((each) => covers(subject, each, directory));
       return "validator" in event && covers(subject, event.validator, directory);
     },
-    nearest: (wanting, event) => ownOf(wanting, "validator" in event ? [event.validator] : []),
+    nearest: (wanting, event) =>
+      ownOf(wanting, validatorsOf(event), directory, "isOfAll" in event && event.isOfAll),
     async render(event, mark) {
       const { channelId } = event;
       const subject = subjectOf(event);

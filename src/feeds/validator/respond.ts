@@ -53,7 +53,7 @@ async function checkAnswerer(
   // The lists may not show a super validator for a while.
   const concerned =
     covering.length > 0
-      ? ownOf(covering, parties)
+      ? ownOf(covering, parties, directory)
       : ownSubscriptions.filter(({ subject }) => subject === SUPER_VALIDATORS);
   if (concerned.length === 0) throw new PersonError("This alert's subscription was removed.");
   if (concerned.some(({ userId }) => userId === click.user.id)) return;

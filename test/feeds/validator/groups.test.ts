@@ -59,7 +59,12 @@ it("an event concerns a validator's own subscription before its groups, and the 
     return (feed.nearest?.(wanting, event) ?? wanting).map(({ subject }) => subject);
   };
   expect(concerned(silent())).toEqual(["a"]);
-  expect(ownOf([{ subject: "a b" }, { subject: "x" }], ["a"])).toHaveLength(2);
+  expect(ownOf([{ subject: "a b" }, { subject: "x" }], ["a"], directory)).toHaveLength(2);
+  const many = (...members: string[]) =>
+    feed.readEvent({ kind: "many", channelId: "1", since: 1, members, isOfAll: false });
+  expect(concerned(many("a"))).toEqual(["a"]);
+  expect(concerned(many("b"))).toEqual([groupOf(["a", "b"])]);
+  expect(concerned(many("a", "b"))).toEqual(["a", groupOf(["a", "b"])]);
   // The lists do not show yet that it belongs to a super validator.
   const isWantedByAll = (event: ReturnType<typeof feed.readEvent>) => event && all && feed.wants(all, event);
   expect([silent(), silent(SUPER_VALIDATORS)].map(isWantedByAll)).toEqual([false, true]);
