@@ -36,8 +36,10 @@ export async function endSubscription(found: OwnedSubscription, guildId: string)
 /** True if an edit has moved a subscription to another subject. */
 async function isMoved({ subscription, networkState }: OwnedSubscription): Promise<boolean> {
   const { channelId, feed, since } = subscription;
-  const all = await networkState.subscriptions.all();
-  return all.some((each) => each.channelId === channelId && each.feed === feed && each.since === since);
+  const allSubscriptions = await networkState.subscriptions.all();
+  return allSubscriptions.some(
+    (each) => each.channelId === channelId && each.feed === feed && each.since === since,
+  );
 }
 
 /**

@@ -100,10 +100,10 @@ export function settingsInForm(
     isForm: true,
     text(name) {
       const option = feed.options[name];
-      const answer = answers.get(name)?.[0];
-      if (!option || answer === undefined) return null;
-      const isDeleted = answer.trim() === "" && !option.isRequired;
-      const typed = isDeleted ? typedValue(option, option.byDefault) : answer;
+      const typedAnswer = answers.get(name)?.[0];
+      if (!option || typedAnswer === undefined) return null;
+      const isDeleted = typedAnswer.trim() === "" && !option.isRequired;
+      const typed = isDeleted ? typedValue(option, option.byDefault) : typedAnswer;
       return before && typed.trim() === typedText(before, name, option) ? null : typed;
     },
     flag(name) {

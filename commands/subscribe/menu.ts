@@ -164,7 +164,7 @@ async function card(each: OwnedSubscription, shownBy: Network, note?: Markdown):
 }
 
 /** @throws {PersonError} if it is not there any more, or the person may not change it */
-async function find(wanted: Place, click: Click, shownBy: Network) {
+async function findSubscription(wanted: Place, click: Click, shownBy: Network) {
   const guildId = managedServer(click);
   const { c, feed, id = null, network = shownBy.id } = wanted;
   const inChannel = await subscriptionsIn(c, guildId, shownBy.networks);
@@ -179,13 +179,14 @@ export const subscriptionButtons: readonly ButtonHandler<Network>[] = [
     button: openButton,
     audience: "owner",
     handle: async (wanted, click, services: Network) =>
-      card((await find(wanted, click, services)).found, services),
+      card((await findSubscription(wanted, click, services)).found, services),
   }),
   handlerOf({
     button: editButton,
     audience: "owner",
     async form(wanted, click, services: Network) {
-      const { subscription, feed, network, networkState } = (await find(wanted, click, services)).found;
+      const { found } = await findSubscription(wanted, click, services);
+      const { subscription, feed, network, networkState } = found;
       const { subject } = subscription;
       const name = subject === null ? undefined : await feed.subject?.nameOf(subject, network ?? services);
       const label = labelOf(networkState, services);
@@ -196,7 +197,7 @@ export const subscriptionButtons: readonly ButtonHandler<Network>[] = [
       return { title, fields, isEdit: true };
     },
     async handle(wanted, click, services: Network) {
-      const { found, guildId } = await find(wanted, click, services);
+      const { found, guildId } = await findSubscription(wanted, click, services);
       if (!click.isModalSubmit()) return card(found, services);
       const { subscription, feed } = found;
       const place = await readPlace(services.rest, guildId, subscription.channelId);
@@ -210,11 +211,11 @@ export const subscriptionButtons: readonly ButtonHandler<Network>[] = [
     button: changeButton,
     audience: "owner",
     async handle({ to, ...wanted }, click, services: Network) {
-      const { found, guildId } = await find(wanted, click, services);
+      const { found, guildId } = await findSubscription(wanted, click, services);
       const { subscription, feed, networkState, network } = found;
       const readChannel = () => readPlace(services.rest, guildId, subscription.channelId);
       const shown = async (note?: Markdown) =>
-        card((await find(wanted, click, services)).found, services, note);
+        card((await findSubscription(wanted, click, services)).found, services, note);
       switch (to) {
         case "remove":
           await endSubscription(found, guildId);

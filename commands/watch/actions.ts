@@ -126,12 +126,12 @@ const changeWatch = async ({ feed, id, to, network }: Change, click: Click, serv
   const { rest } = services;
   const { user } = click;
   const foundWatch = await findOwn(services, user.id, feed, id, network);
-  const gone = () => watchList(user.id, services, { note: md`It's already removed.` });
-  if (!foundWatch) return gone();
+  const showAsRemoved = () => watchList(user.id, services, { note: md`It's already removed.` });
+  if (!foundWatch) return showAsRemoved();
   const { subscription, networkState } = foundWatch;
   const title = await titleOfWatch(foundWatch, services);
   if (to === "remove") {
-    if (!(await networkState.janitor.removeSubscription(subscription))) return gone();
+    if (!(await networkState.janitor.removeSubscription(subscription))) return showAsRemoved();
     const ofNetwork = services.networks.served.length > 1 ? md` · ${networkState.name}` : md``;
     return watchList(user.id, services, { note: md`Removed: ${title}${ofNetwork}` });
   }

@@ -196,11 +196,11 @@ export function createJanitor(
 
   return {
     async removeSubscription(key) {
-      const id = idOf(key);
+      const subscriptionId = idOf(key);
       for (;;) {
-        const subscription = await stored.get(id);
+        const subscription = await stored.get(subscriptionId);
         const remaining = (await subscriptions.all()).filter(
-          (each) => each.channelId === key.channelId && idOf(each) !== id,
+          (each) => each.channelId === key.channelId && idOf(each) !== subscriptionId,
         );
         const isAlone = (pattern: SubscriptionPattern) =>
           fitsPattern(pattern, key) && !remaining.some((each) => fitsPattern(pattern, each));
@@ -210,7 +210,7 @@ export function createJanitor(
           userId: subscription?.userId,
         };
         // An edit of its subject moves a subscription to another id, which a removal of this one would miss.
-        const expected = [stored.expect(id, subscription)];
+        const expected = [stored.expect(subscriptionId, subscription)];
         const options = { mayClose: closesMessages, expected };
         if (await remove(present([subscription]), removal, options)) return subscription !== undefined;
       }

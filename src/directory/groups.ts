@@ -39,14 +39,14 @@ export function ownOf<Each extends { readonly subject: string | null }>(
   directory: Directory,
   isOfAll = false,
 ): readonly Each[] {
-  const subjects = new Set(subscriptions.map(({ subject }) => subject));
-  const others = parties.filter((party) => !subjects.has(party));
+  const ownSubjects = new Set(subscriptions.map(({ subject }) => subject));
+  const partiesWithoutOwn = parties.filter((party) => !ownSubjects.has(party));
   const isConcerned = (subject: string): boolean => {
-    const members = parties.filter((party) => covers(subject, party, directory));
-    const mayBeAny = members.length === 0 || (isOfAll && subject === SUPER_VALIDATORS);
+    const coveredParties = parties.filter((party) => covers(subject, party, directory));
+    const mayBeAny = coveredParties.length === 0 || (isOfAll && subject === SUPER_VALIDATORS);
     return mayBeAny
-      ? others.length > 0
-      : members.some((party) => party === subject || others.includes(party));
+      ? partiesWithoutOwn.length > 0
+      : coveredParties.some((party) => party === subject || partiesWithoutOwn.includes(party));
   };
   return subscriptions.filter(
     ({ subject }) => parties.length === 0 || subject === null || isConcerned(subject),

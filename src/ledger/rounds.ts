@@ -74,9 +74,13 @@ export const isOverdue = ({ since, gaps }: Pick<Rounds, "since" | "gaps">, now: 
  * interval that is known.
  */
 function hasStoppedUnseen({ number, since, gaps }: Rounds, newNumber: number, now: number): boolean {
-  const passed = (now - since) / roundInterval(gaps);
-  const begun = newNumber - number;
-  return gaps.length >= MIN_GAPS && passed - begun > STILL_INTERVALS && passed > MAX_DRIFT * begun;
+  const roomForRounds = (now - since) / roundInterval(gaps);
+  const begunRounds = newNumber - number;
+  return (
+    gaps.length >= MIN_GAPS &&
+    roomForRounds - begunRounds > STILL_INTERVALS &&
+    roomForRounds > MAX_DRIFT * begunRounds
+  );
 }
 
 /**

@@ -248,8 +248,8 @@ export const lookup = async (
     );
   if (!only) throw new ExplorerError("missing", "No match");
   if (matches.length > 1) return whichOne(id, matches, names, screenOf);
-  const found = { what: KIND_WORDS[only.kind], to: screenOf(only) };
+  const foundThing = { what: KIND_WORDS[only.kind], to: screenOf(only) };
   return exact
-    ? foundDetour(found)
-    : { to: found.to, note: md`-# That's a ${found.what}, the only match for “${cut(id, 100)}”.` };
+    ? foundDetour(foundThing)
+    : { to: foundThing.to, note: md`-# That's a ${foundThing.what}, the only match for “${cut(id, 100)}”.` };
 };

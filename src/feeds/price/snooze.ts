@@ -37,12 +37,12 @@ export const snoozePrice = handlerOf({
       throw new PersonError("This alert was for one time, so there's nothing to snooze.");
     const snoozedUntil = Date.now() + SNOOZES[span].ms;
     if (!(await subscriptions.change(subscription, (each) => ({ ...each, snoozedUntil })))) throw gone();
-    const body = [
+    const answerLines = [
       md`${conditionWords(id)}: no more alerts until ${timestamp(snoozedUntil, "f")}.`,
       userId === null
         ? md`People who can manage the server can end it earlier, with \`/subscribe resume\`.`
         : md`You can end it earlier in \`/watch list\`.`,
     ];
-    return renderer.message({ title: md`💤 Snoozed`, tone: "good", body });
+    return renderer.message({ title: md`💤 Snoozed`, tone: "good", body: answerLines });
   },
 });
