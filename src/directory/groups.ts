@@ -22,11 +22,21 @@ export const isSuperValidator = (directory: Directory, party: string, name: stri
   return voters.some((voter) => voter !== undefined && voter.active !== false);
 };
 
-/** True if a subject is a validator, or a group to which it belongs now. */
-export function covers(subject: string, party: string, directory: Directory): boolean {
-  if (subject === SUPER_VALIDATORS) return isSuperValidator(directory, party, directory.nameOf(party));
-  return subject === party || (isGroup(subject) && idsIn(subject).includes(party));
+/** Returns those of some validators that a subject is about: the only one, or members of its group. */
+export function coveredBy(
+  subject: string,
+  parties: readonly string[],
+  directory: Directory,
+): readonly string[] {
+  if (subject === SUPER_VALIDATORS)
+    return parties.filter((party) => isSuperValidator(directory, party, directory.nameOf(party)));
+  const memberIds = new Set(idsIn(subject));
+  return parties.filter((party) => memberIds.has(party));
 }
+
+/** True if a subject is a validator, or a group to which it belongs now. */
+export const covers = (subject: string, party: string, directory: Directory): boolean =>
+  coveredBy(subject, [party], directory).length > 0;
 
 /**
  * Returns the subscriptions whose settings apply to an event about these validators: all, except those to groups whose members among
@@ -39,18 +49,17 @@ export function ownOf<Each extends { readonly subject: string | null }>(
   directory: Directory,
   isOfAll = false,
 ): readonly Each[] {
+  if (parties.length === 0) return subscriptions;
   const ownSubjects = new Set(subscriptions.map(({ subject }) => subject));
-  const partiesWithoutOwn = parties.filter((party) => !ownSubjects.has(party));
+  const partiesWithoutOwn = new Set(parties.filter((party) => !ownSubjects.has(party)));
   const isConcerned = (subject: string): boolean => {
-    const coveredParties = parties.filter((party) => covers(subject, party, directory));
+    const coveredParties = coveredBy(subject, parties, directory);
     const mayBeAny = coveredParties.length === 0 || (isOfAll && subject === SUPER_VALIDATORS);
     return mayBeAny
-      ? partiesWithoutOwn.length > 0
-      : coveredParties.some((party) => party === subject || partiesWithoutOwn.includes(party));
+      ? partiesWithoutOwn.size > 0
+      : coveredParties.some((party) => party === subject || partiesWithoutOwn.has(party));
   };
-  return subscriptions.filter(
-    ({ subject }) => parties.length === 0 || subject === null || isConcerned(subject),
-  );
+  return subscriptions.filter(({ subject }) => subject === null || isConcerned(subject));
 }
 
 /** Returns the validators that subscriptions are about, including the known members of groups. */

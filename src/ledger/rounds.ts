@@ -85,7 +85,7 @@ function hasStoppedUnseen({ number, since, gaps }: Rounds, newNumber: number, no
 
 /**
  * Returns the rounds after a reading.
- * @param isCurrent true if the explorer is known to be up to date. Only asked while the next round is overdue
+ * @param isCurrent true if the explorer is known to be up to date. Only asked while the next round is overdue, or after a pause
  */
 export function afterReading(
   known: Rounds | undefined,
@@ -107,7 +107,7 @@ export function afterReading(
   // If updates stopped too, the explorer looked behind. One that catches up shows as many rounds as the time needs.
   const hasStopped = isSeenToBegin
     ? gapMs > STILL_INTERVALS * roundInterval(known.gaps)
-    : hasStoppedUnseen(known, number, now);
+    : isCurrent && hasStoppedUnseen(known, number, now);
   const isStill = known.isStandingStill || hasStopped;
   const isGap = isSeenToBegin && known.isSeenToBegin && !isStill && gapMs > 0;
   return {
@@ -192,7 +192,10 @@ export function createRoundsReader(explorer: Explorer, state: State, now: () => 
     if (!dashboard || latest === null) return;
     const at = dashboard.fetchedAt;
     if (!isTimely(at, now())) return;
-    const isDoubtful = known !== undefined && latest <= known.number && isOverdue(known, at);
+    const isDoubtful =
+      known !== undefined &&
+      isOverdue(known, at) &&
+      (latest <= known.number || ageOf(known.seenAt, at) > PAUSE_MS);
     const isCurrent = isDoubtful && !known.isStandingStill && (await isUpToDate(at));
     await state.commit([collection.put(ID, afterReading(known, latest, isCurrent, at))]);
   };

@@ -75,15 +75,6 @@ describeWithRedis("two processes on one Redis", () => {
     expect([count("Meanwhile"), count("After")]).toEqual([1, 1]);
   });
 
-  it("both processes carry out a removal, and neither says that there was nothing to remove", async () => {
-    const owner = { user: discord.people.owner, channel: discord.channels.general };
-    for (let round = 0; round < 15; round += 1) {
-      await discord.driver.ask(owner, "/subscribe newcomers");
-      const removed = await discord.driver.ask(owner, "/subscribe remove", { feed: "newcomers" });
-      expect(textOf(removed)).not.toContain("no longer exists");
-    }
-  });
-
   it("both processes see the subscriptions, even after a restart of Redis", async () => {
     const owner = { user: discord.people.owner, channel: discord.channels.general };
     await discord.driver.ask(owner, "/subscribe governance");

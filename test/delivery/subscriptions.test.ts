@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import * as z from "zod";
+import { endSubscription } from "../../commands/subscribe/actions.js";
 import { newDataDir } from "../../sandbox/bot-process.js";
 import { startRedis } from "../../sandbox/redis-process.js";
 import {
@@ -14,6 +15,7 @@ import {
 import { createJanitor } from "../../src/delivery/janitor.js";
 import { createSubscriptions, idOf } from "../../src/delivery/subscriptions.js";
 import { FIRST_FEED } from "../../src/delivery/version-1.js";
+import { price } from "../../src/feeds/price/index.js";
 import { defineCollection } from "../../src/storage/collection.js";
 import { openFileStore } from "../../src/storage/file-store.js";
 import { connectRedis } from "../../src/storage/redis.js";
@@ -207,6 +209,22 @@ it("removes a subscription that is changed meanwhile, and says so if it has move
   const move = () => state.commit([documents.delete(idOf(bay)), ...subscriptions.writes(cove)]);
   expect(await janitorBefore(move).removeSubscription(bay)).toBe(false);
   expect((await subscriptions.all()).map(({ subject }) => subject)).toEqual(["cove"]);
+  await state.close();
+});
+
+it("is removed for two people who remove it together, but not for one who removes it while it moves", async () => {
+  const state = newState();
+  const subscriptions = createSubscriptions(state);
+  const janitor = createJanitor(state, subscriptions);
+  const subscription = { ...subscribed(CHANNELS[0], "above-0.2"), feed: price.definition.name, since: 1 };
+  const networkState = { id: undefined, name: "Main", state, subscriptions, janitor };
+  const found = { subscription, feed: price.definition, networkState, network: undefined };
+  await state.commit(subscriptions.writes(subscription));
+  await Promise.all([endSubscription(found, "1"), endSubscription(found, "1")]);
+  expect(await subscriptions.all()).toEqual([]);
+  await state.commit(subscriptions.writes({ ...subscription, subject: "above-0.3" }));
+  await expect(endSubscription(found, "1")).rejects.toThrow("no longer exists");
+  expect(await subscriptions.all()).toHaveLength(1);
   await state.close();
 });
 

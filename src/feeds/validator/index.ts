@@ -2,7 +2,7 @@ import { announcedId, announcements } from "../../delivery/collections.js";
 import type { Feed } from "../../delivery/feed.js";
 import type { FeedDeps, FeedModule } from "../../delivery/module.js";
 import { SUPER_VALIDATORS } from "../../directory/directory.js";
-import { covers, membersOf, ownOf } from "../../directory/groups.js";
+import { coveredBy, covers, membersOf, ownOf } from "../../directory/groups.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import { activities } from "../../ledger/network-rhythm.js";
 import { movingView } from "../../screens/standstill.js";
@@ -107,8 +107,7 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
       if (subject === null) return false;
       if ("subject" in event && event.subject === subject) return true;
       if ("isOfAll" in event && event.isOfAll && subject === SUPER_VALIDATORS) return true;
-      if ("members" in event && event.members)
-        return event.members.some((each) => covers(subject, each, directory));
+      if ("members" in event && event.members) return coveredBy(subject, event.members, directory).length > 0;
       return "validator" in event && covers(subject, event.validator, directory);
     },
     nearest: (wanting, event) =>

@@ -129,8 +129,9 @@ export interface NetworkReading {
   readonly rounds: Rounds | undefined;
   /** True if alerts are held: the explorer is behind, the network stands still, or its rhythm has changed. */
   readonly onHold: boolean;
-  /** True if this reading may begin to show that a validator is silent, and if it may also confirm it. */
+  /** True if this reading may show a silence, which the next one confirms. */
   readonly mayDoubt: boolean;
+  /** True if this reading may also confirm a silence. */
   readonly mayCall: boolean;
 }
 

@@ -3,6 +3,7 @@ import type { Activity } from "../../ledger/network-rhythm.js";
 import { BEHIND_MS, stoppedAfter, USUAL_INTERVAL_MS } from "../../ledger/rhythm.js";
 import { isRoundLate, isStillOrSettling, readRounds } from "../../ledger/rounds.js";
 import type { State } from "../../storage/state.js";
+import { ageOf } from "../../util/clock.js";
 import { MINUTE } from "../../util/units.js";
 import { createExplorerTime } from "./explorer-time.js";
 import { type Loaded, learn, type NetworkReading } from "./memory.js";
@@ -11,6 +12,8 @@ import { createReportLog, learnRhythm } from "./reports.js";
 
 /** Minimum number of validators that can show a change of the network's rhythm. */
 const MIN_REPORTING = 5;
+/** Maximum length of a hold of an explorer that imports once an hour, in ms. */
+const SHORT_HOLD_MS = 90 * MINUTE;
 /** Minimum distance of the newest report for the list to count as old, in ms. */
 const LIST_AGE_MS = 10 * MINUTE;
 
@@ -80,7 +83,11 @@ export function createNetworkReader(explorer: Explorer, state: State, clock: () 
       for (const [party, { roughGaps, ...each }] of activity) activity.set(party, { ...each, gaps: [] });
     const onHold = isBehind || rounds?.isStandingStill === true || rhythm?.changing !== undefined;
     const intervalMs = rhythm?.intervalMs ?? USUAL_INTERVAL_MS;
-    const mayDoubt = !onHold && !isSettling;
+    // After a long hold, the list of validators may catch up later than the updates.
+    const isLongHeld = openHolds.some(
+      ({ since, resumedAt = since }) => ageOf(resumedAt, now) > SHORT_HOLD_MS,
+    );
+    const mayDoubt = !onHold && !isSettling && !isLongHeld;
     const network = {
       rhythm,
       intervalMs,

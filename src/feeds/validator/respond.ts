@@ -3,7 +3,7 @@ import { deliveryId } from "../../delivery/collections.js";
 import type { FeedServices } from "../../delivery/module.js";
 import { SNOOZES } from "../../delivery/snoozes.js";
 import { SUPER_VALIDATORS } from "../../directory/directory.js";
-import { covers, ownOf } from "../../directory/groups.js";
+import { coveredBy, ownOf } from "../../directory/groups.js";
 import { type ButtonHandler, handlerOf } from "../../discord/buttons.js";
 import { type Click, mayAnswer, type Press } from "../../discord/clicks.js";
 import type { MessagePayload } from "../../discord/message.js";
@@ -47,14 +47,14 @@ async function checkAnswerer(
   const { channelId } = alert;
   const parties = alert.kind === "many" ? alert.members.map((each) => each.validator) : [validator];
   const ownSubscriptions = await subscriptions.recipients({ channelId, feed: VALIDATOR_FEED, subject: null });
-  const covering = ownSubscriptions.filter(({ subject }) =>
-    parties.some((party) => subject !== null && covers(subject, party, directory)),
+  const covering = ownSubscriptions.filter(
+    ({ subject }) => subject !== null && coveredBy(subject, parties, directory).length > 0,
   );
+  // Several teams may answer for a group: which of them it pinged depends on their settings at that time.
+  const following = alert.kind === "many" ? covering : ownOf(covering, parties, directory);
   // The lists may not show a super validator for a while.
   const concerned =
-    covering.length > 0
-      ? ownOf(covering, parties, directory)
-      : ownSubscriptions.filter(({ subject }) => subject === SUPER_VALIDATORS);
+    following.length > 0 ? following : ownSubscriptions.filter(({ subject }) => subject === SUPER_VALIDATORS);
   if (concerned.length === 0) throw new PersonError("This alert's subscription was removed.");
   if (concerned.some(({ userId }) => userId === click.user.id)) return;
   const roles = [...new Set(concerned.flatMap(({ roleId }) => roleId ?? []))];

@@ -63,6 +63,23 @@ describe.concurrent("a validator that dies", () => {
   });
 });
 
+it.concurrent("a healthy validator whose row catches up late after a long outage of the explorer is not reported", async () => {
+  const [out, back] = [START + 6 * HOUR, START + 9 * HOUR];
+  const dataAt = (now: number) => (now >= out && now < back ? out : now);
+  const told = await silences(
+    {
+      validators: 60,
+      watched: [3, 4, 5],
+      lastReport: (number, now) =>
+        hourly(number, number === 3 && now >= out && now < back + 12 * MINUTE ? out : dataAt(now)),
+      updateAt: (now) => dataAt(now) - 5_000,
+      roundAt: (now) => Math.floor(dataAt(now) / (10 * MINUTE)),
+    },
+    14 * HOUR,
+  );
+  expect(told).toEqual([]);
+});
+
 it.concurrent("a group that is still silent is told without the members that report again in the same poll", async () => {
   // The first one is told again at the second reading after six hours.
   const lastOf = (number: number) => hourly(number, DEATH);
