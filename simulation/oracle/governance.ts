@@ -85,7 +85,8 @@ export const judgeGovernance: Judge = function* ({ history, community }, evidenc
       // If the votes could not be read, the person's reminders of a missing vote only say that the request is
       // open.
       const unnamed = only ? dueRemindersOf(history, motion, VOTER_REMINDERS).filter(isNoneOf(due, own)) : [];
-      yield* judgeReminders(own, due, unnamed, { where, known, closesAt, isKnown }, evidence);
+      const rejectedAt = decidedAt.no ?? Number.POSITIVE_INFINITY;
+      yield* judgeReminders(own, due, unnamed, { where, known, closesAt, rejectedAt, isKnown }, evidence);
     }
 };
 
@@ -133,6 +134,8 @@ interface Reminded {
   /** Times when the motion became known, and when it ended. */
   readonly known: number;
   readonly closesAt: number;
+  /** Time when enough had voted no. There may be no more reminders. */
+  readonly rejectedAt: number;
   readonly isKnown: boolean;
 }
 
@@ -160,7 +163,7 @@ function* judgeReminders(
   own: readonly Told[],
   due: readonly Reminder[],
   unnamed: readonly Reminder[],
-  { where, known, closesAt, isKnown }: Reminded,
+  { where, known, closesAt, rejectedAt, isKnown }: Reminded,
   evidence: Evidence,
 ): Iterable<string> {
   const told = own.filter(({ content }) => / left to vote: /.test(content)).map(({ at }) => at);
@@ -174,7 +177,7 @@ function* judgeReminders(
     const isAlone = due.every(
       (each) => each.dueAt === dueAt || Math.abs(each.dueAt - dueAt) > 2 * REMINDED_MS,
     );
-    const isInTime = dueAt > known + JUMP_MS && dueAt + HOUR < Math.min(closesAt, deadline);
+    const isInTime = dueAt > known + JUMP_MS && dueAt + HOUR < Math.min(closesAt, rejectedAt, deadline);
     if (
       !isAlone ||
       !isInTime ||
