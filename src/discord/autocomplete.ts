@@ -83,17 +83,22 @@ export function toChoices(kinds: readonly Kind[], typed: string, offering: Offer
   const text = readId(typed);
   // Half of the matches may be the same things as parties.
   const matches = oncePerThing(directory.search(kinds, text, 2 * LIMITS.choices)).slice(0, LIMITS.choices);
-  // Long names may differ only where they are cut.
-  const plainLabels = matches.map((match) => labelFor(match, [], offering).label);
+  const labelled = matches.map((match) => ({ match, ...labelFor(match, [], offering) }));
   if (matches.length > 0)
-    return matches.map((match, index) => {
-      const namesakes = matches.filter(
-        (other, at) => other !== match && plainLabels[at] === plainLabels[index],
-      );
-      const { sign, label } = labelFor(match, namesakes, offering);
+    return labelled.map((each) => {
+      // Long names may differ only where they are cut.
+      const namesakes = labelled.filter((other) => other !== each && other.label === each.label);
+      const { sign, label } =
+        namesakes.length === 0
+          ? each
+          : labelFor(
+              each.match,
+              namesakes.map(({ match }) => match),
+              offering,
+            );
       return {
         name: offering.renderer.title(`${sign} ${label}`),
-        value: offering.links.choiceValue(match.entry.id),
+        value: offering.links.choiceValue(each.match.entry.id),
       };
     });
   const statusWords = isLoading(directory, kinds)

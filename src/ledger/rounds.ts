@@ -40,7 +40,7 @@ const MAX_GAPS = 9;
 const MIN_GAPS = 3;
 /** Number of intervals without a new round after which the network stands still. */
 const STILL_INTERVALS = 3;
-/** How many times as long as usual rounds may take without a standstill. */
+/** Maximum duration of rounds without a standstill, as a multiple of the usual one. */
 const MAX_DRIFT = 1.5;
 /** Maximum time between two readings, in ms. After a longer pause, it is unknown when the round advanced. */
 const PAUSE_MS = 16 * MINUTE;
