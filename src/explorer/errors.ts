@@ -62,6 +62,20 @@ export const problemIs =
   (error: unknown): boolean =>
     error instanceof ExplorerError && problems.includes(error.problem);
 
+/** True if the explorer answers that it doesn't know the thing, or that it can't have such an id. */
+export const isUnknown = problemIs("missing", "rejected");
+
+/**
+ * Returns the answer about a thing that a person named, or `undefined` if it can't be read right now.
+ * @param toError returns the error to throw if the explorer doesn't know the thing
+ */
+export const ifKnown = <T>(answer: Promise<T>, toError: () => Error): Promise<T | undefined> =>
+  ifAnswered(
+    answer.catch((error: unknown) => {
+      throw isUnknown(error) ? toError() : error;
+    }),
+  );
+
 /** Returns the answer, or `undefined` if the explorer gives none. Use it for optional parts of a screen. */
 export async function ifAnswered<T>(answer: Promise<T>): Promise<T | undefined> {
   try {

@@ -4,7 +4,7 @@ import { withDeadline } from "../util/timeouts.js";
 import { SECOND } from "../util/units.js";
 import type { Priority } from "./budget.js";
 import { type EndpointName, type Parameters, targetOf } from "./endpoints.js";
-import { ExplorerError, problemIs } from "./errors.js";
+import { ExplorerError, isUnknown, problemIs } from "./errors.js";
 import type { Get, Query } from "./http.js";
 import type { RequestQueue } from "./queue.js";
 
@@ -88,7 +88,6 @@ export function createVerdicts({ get, queue, onWithheld, onRequest }: VerdictOpt
   const endpointErrors = new WeakSet<Error>();
 
   // While a circuit breaker is half open, only an answer closes it. A request that was not sent says nothing.
-  const isAnswer = problemIs("missing", "rejected");
   const isRefused = (error: unknown): boolean =>
     problemIs("refused")(error) || (error instanceof Error && refusals.has(error));
   const isFailure = (error: unknown): error is ExplorerError =>
@@ -139,7 +138,7 @@ export function createVerdicts({ get, queue, onWithheld, onRequest }: VerdictOpt
           answered.delete(usual.endpoint);
           continue;
         }
-        if (!isAnswer(error)) return "unknown";
+        if (!isUnknown(error)) return "unknown";
       }
       noteAnswer(usual);
       return "answered";
@@ -156,7 +155,7 @@ export function createVerdicts({ get, queue, onWithheld, onRequest }: VerdictOpt
       await check(asked, CHECK_MS);
       return true;
     } catch (error) {
-      if (isAnswer(error)) return true;
+      if (isUnknown(error)) return true;
       if (problemIs("busy")(error)) return undefined;
       failingEndpoints.add(asked.endpoint);
       return false;
@@ -219,7 +218,7 @@ export function createVerdicts({ get, queue, onWithheld, onRequest }: VerdictOpt
     /** True if a trial with this error does not close a circuit breaker. */
     failsTrial: (error: unknown): boolean =>
       error instanceof ExplorerError &&
-      !isAnswer(error) &&
+      !isUnknown(error) &&
       !endpointErrors.has(error) &&
       (!problemIs("withheld")(error) || isRefused(error)),
     /** Notes a request that was answered. */

@@ -1,4 +1,4 @@
-import { ExplorerError, ifAnswered } from "../explorer/errors.js";
+import { ExplorerError, ifAnswered, isUnknown } from "../explorer/errors.js";
 import { readPagesOf } from "../explorer/paging.js";
 import type { Vote, VoteRequestDetail, VoteRequestListItem } from "../explorer/schema/governance.js";
 import type { Explorer, Reading } from "../explorer/service.js";
@@ -158,7 +158,7 @@ export async function readDetail(
   for (const id of new Set([contractId, trackingCid])) {
     const foundDetail = id === null ? undefined : await orError(explorer.voteRequest({ id }));
     if (foundDetail instanceof ExplorerError) {
-      if (foundDetail.problem !== "missing" && foundDetail.problem !== "rejected") throw foundDetail;
+      if (!isUnknown(foundDetail)) throw foundDetail;
     } else if (foundDetail) return foundDetail.data;
   }
   return undefined;
@@ -213,7 +213,7 @@ export async function findVoteRequest(explorer: Explorer, id: string): Promise<R
   const newer =
     listedRow && detail && listedRow.fetchedAt > detail.fetchedAt ? listedRow : (detail ?? listedRow);
   // The request is missing only if both sources answered.
-  const unanswered = errors.find(({ problem }) => problem !== "missing" && problem !== "rejected");
+  const unanswered = errors.find((error) => !isUnknown(error));
   if (!newer) throw unanswered ?? new ExplorerError("missing", "No vote request has that id");
   const request = fromExplorer(row, detail?.data ?? null, newer === listedRow);
   return {

@@ -1,6 +1,6 @@
 import { folded, isLoading, KINDS, type Kind, type Match, oncePerThing } from "../directory/directory.js";
 import type { Names } from "../directory/names.js";
-import { ExplorerError, problemIs } from "../explorer/errors.js";
+import { ExplorerError, isUnknown } from "../explorer/errors.js";
 import { DISCORD_LINK, isPartyId, shortId } from "../text/ids.js";
 import { md } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
@@ -89,7 +89,7 @@ async function firstThatIs(all: readonly Guess[], context: LookupContext): Promi
   if (index >= 0) return all[index];
   for (const answer of answers) {
     const error: unknown = answer.status === "rejected" ? answer.reason : undefined;
-    if (error !== undefined && !problemIs("missing", "rejected")(error)) throw error;
+    if (error !== undefined && !isUnknown(error)) throw error;
   }
   return undefined;
 }

@@ -2,7 +2,7 @@ import { channelHealths, progress } from "../../delivery/collections.js";
 import { type FeedDefinition, hasTopic, type WatchChoice } from "../../delivery/feed.js";
 import { calendarRefusal } from "../../delivery/scheduled-events.js";
 import { FIRST_FEED } from "../../delivery/version-1.js";
-import { ExplorerError, ifAnswered } from "../../explorer/errors.js";
+import { ifAnswered, ifKnown } from "../../explorer/errors.js";
 import { OUTCOME_UNKNOWN, PHASE_WORDS } from "../../ledger/vote-phase.js";
 import {
   countSuperValidators,
@@ -52,15 +52,15 @@ const proposalWatch: WatchChoice = {
   subject: {
     option: { name: "proposal", description: "Title or vote request id", kinds: ["proposal"] },
     async check(id, { explorer }) {
-      const foundRequest = await findVoteRequest(explorer, id).catch((error: unknown) => {
-        // A request that cannot be read right now can still be watched.
-        if (!(error instanceof ExplorerError)) throw error;
-        if (error.problem !== "missing" && error.problem !== "rejected") return undefined;
-        throw new PersonError(
-          "Can't find a vote request with that id or title. `/proposals list` shows them.",
-          "missing",
-        );
-      });
+      // A request that cannot be read right now can still be watched.
+      const foundRequest = await ifKnown(
+        findVoteRequest(explorer, id),
+        () =>
+          new PersonError(
+            "Can't find a vote request with that id or title. `/proposals list` shows them.",
+            "missing",
+          ),
+      );
       if (foundRequest && isOver(foundRequest.data, Date.now()))
         throw new PersonError(
           "That vote request has ended, so there's nothing left to watch. `/proposals list` shows the open ones.",
@@ -112,14 +112,14 @@ const voterWatch: WatchChoice = {
       const known = directory.entry("voter", voter) ?? directory.named(["voter"], voter)[0]?.entry;
       if (known?.active === false) throw noLongerVoter();
       if (!known) {
-        const detail = await explorer.validator({ validatorId: voter }).catch((error: unknown) => {
-          if (!(error instanceof ExplorerError)) throw error;
-          if (error.problem !== "missing" && error.problem !== "rejected") return undefined;
-          throw new PersonError(
-            "Can't find a super validator with that name or id. Pick one of the suggestions as you type.",
-            "missing",
-          );
-        });
+        const detail = await ifKnown(
+          explorer.validator({ validatorId: voter }),
+          () =>
+            new PersonError(
+              "Can't find a super validator with that name or id. Pick one of the suggestions as you type.",
+              "missing",
+            ),
+        );
         if (detail?.data.isSv === false)
           throw new PersonError(
             "That isn't a super validator, so it has no votes. Pick one of the suggestions as you type.",

@@ -2,7 +2,7 @@ import type { AnswerDeps, FeedDefinition, NameSources, SubjectChoice } from "../
 import { activeIn } from "../../directory/active.js";
 import { SUPER_VALIDATORS } from "../../directory/directory.js";
 import { groupOf, idsIn, isGroup, membersOf } from "../../directory/groups.js";
-import { ExplorerError, ifAnswered, problemIs } from "../../explorer/errors.js";
+import { ifAnswered, ifKnown } from "../../explorer/errors.js";
 import {
   type Activity,
   activities,
@@ -51,18 +51,16 @@ const subject: SubjectChoice = {
     // Each request counts against the person's limit.
     const unknown =
       parties.length > 1 ? parties.filter((each) => !directory.entry("validator", each)) : parties;
+    // A validator that cannot be read right now can still be watched.
     for (const validator of unknown)
-      try {
-        await explorer.validator({ validatorId: validator });
-      } catch (error) {
-        // A validator that cannot be read right now can still be watched.
-        if (problemIs("missing", "rejected")(error))
-          throw new PersonError(
+      await ifKnown(
+        explorer.validator({ validatorId: validator }),
+        () =>
+          new PersonError(
             "Can't find a validator with that id or name. Pick one of the suggestions as you type, or look in `/validator list`.",
             "missing",
-          );
-        if (!(error instanceof ExplorerError)) throw error;
-      }
+          ),
+      );
     return id;
   },
   nameOf(id, { names, directory }) {
