@@ -50,7 +50,9 @@ export function permissionsIn(world: World, channel: Channel, user: User): bigin
     channel.type >= 10 && channel.type <= 12 && channel.parent_id
       ? world.channel(channel.parent_id)
       : channel;
-  return overwritten(place, guild, held, user, base);
+  const allowed = overwritten(place, guild, held, user, base);
+  const isTimedOut = (guild.timeouts?.get(user.id) ?? 0) > world.now();
+  return isTimedOut ? allowed & (PERMISSION.viewChannel | PERMISSION.readHistory) : allowed;
 }
 
 function overwritten(

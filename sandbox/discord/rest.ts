@@ -233,6 +233,8 @@ export function createRest(parts: Parts) {
     "POST /channels/:channel/messages": postMessage,
     "PATCH /channels/:channel/messages/:message": ({ parameters, body, uploads }) => {
       const message = ownMessage(parameters.channel, parameters.message);
+      if (visible(parameters.channel).thread_metadata?.archived)
+        throw new DiscordError(400, 50_083, "Thread is archived");
       limits.checkEdit(message, world.now());
       return publicMessage(editMessage(world, message, body as Sent, uploads));
     },
@@ -262,7 +264,7 @@ export function createRest(parts: Parts) {
     "GET /channels/:channel/threads/archived/public": ({ parameters }) =>
       listArchived(world, visible(parameters.channel)),
     "GET /guilds/:guild": ({ parameters }) => {
-      const { members, ...guild } = guildAt(parameters.guild);
+      const { members, timeouts, ...guild } = guildAt(parameters.guild);
       if (!members.has(world.bot.id)) throw missingAccess();
       return { ...guild, emojis: [], stickers: [], features: [] };
     },
@@ -288,7 +290,17 @@ export function createRest(parts: Parts) {
       const roles = guildAt(parameters.guild).members.get(parameters.user ?? "");
       const user = world.users.get(parameters.user ?? "");
       if (!roles || !user) throw new DiscordError(404, 10_007, "Unknown Member");
-      return { user, roles, joined_at: new Date(0).toISOString(), deaf: false, mute: false, flags: 0 };
+      const timeout = guildAt(parameters.guild).timeouts?.get(user.id);
+      const communication_disabled_until = timeout === undefined ? null : new Date(timeout).toISOString();
+      return {
+        user,
+        roles,
+        communication_disabled_until,
+        joined_at: new Date(0).toISOString(),
+        deaf: false,
+        mute: false,
+        flags: 0,
+      };
     },
   };
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { DiscordError, invalidForm, missingPermissions } from "./errors.js";
 import { createMessage, type Sent, type Upload } from "./messages.js";
 import { PERMISSION, permissionsIn } from "./permissions.js";
@@ -93,8 +94,11 @@ export function editThread(
 ): Channel {
   if (!thread.thread_metadata) throw missingPermissions();
   const own = thread.owner_id === world.bot.id;
-  const manages = (permissionsIn(world, thread, world.bot) & PERMISSION.manageThreads) !== 0n;
-  if ((!own || thread.thread_metadata.locked) && !manages) throw missingPermissions();
+  const held = permissionsIn(world, thread, world.bot);
+  const manages = (held & PERMISSION.manageThreads) !== 0n;
+  // Whoever may write in a thread that is not locked may open it again, and only that (Discord: Modify Channel).
+  const reopens = isDeepStrictEqual(body, { archived: false }) && (held & PERMISSION.sendInThreads) !== 0n;
+  if ((thread.thread_metadata.locked || !(own || reopens)) && !manages) throw missingPermissions();
   if (thread.thread_metadata.archived && body.archived !== false)
     throw new DiscordError(400, 50_083, "Thread is archived");
   if (body.archived !== undefined) {

@@ -60,6 +60,8 @@ export interface Guild {
   owner_id: string;
   roles: Role[];
   members: Map<string, string[]>;
+  /** Ends of members' timeouts, epoch ms. */
+  timeouts?: Map<string, number>;
 }
 
 export interface Message {

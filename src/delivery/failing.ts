@@ -1,4 +1,5 @@
 import { ErrorCode, hasCode, isRateLimit } from "../discord/errors.js";
+import { createOwnId, isTimedOut } from "../discord/places.js";
 import { isDeleted, isMember } from "../discord/post.js";
 import { problemOf, retryAfterOf, wordsFor } from "../discord/problems.js";
 import { announcedId, announcements, type Delivery, watchers } from "./collections.js";
@@ -8,8 +9,8 @@ import { type Attempt, type createRecord, type SendingContext, whileSubscribed }
 /** Interval at which a paused channel is checked again, in ms. */
 export const PAUSED_MS = 8_000;
 
-/** The last error of a channel whose server the bot has left. */
-export const LEFT_SERVER = "the bot is no longer in the server";
+/** The last error of a channel whose server the bot has left. People can only read it once the bot is back. */
+export const LEFT_SERVER = "the bot was removed from the server";
 
 /** True if a failed attempt was about a thread that may be missing or locked, and not about the whole channel. */
 function concernsThread({ feed, delivery, subscription, stage, known }: Attempt, error: unknown): boolean {
@@ -28,6 +29,7 @@ function concernsThread({ feed, delivery, subscription, stage, known }: Attempt,
 export function createFail(context: SendingContext, record: ReturnType<typeof createRecord>) {
   const { state, rest, subscriptions, janitor, commit, waitingFor, onDelivered, log, now } = context;
   const announced = state.open(announcements);
+  const ownId = createOwnId(rest);
 
   const recordError = (delivery: Delivery, error: string, more: object = {}) =>
     whileSubscribed(subscriptions, delivery, async (unchanged) => {
@@ -44,6 +46,12 @@ export function createFail(context: SendingContext, record: ReturnType<typeof cr
       ? [people.expect(userId, person), people.put(userId, { channelId, refusedAt: now() })]
       : [];
   };
+
+  /** True if the bot is timed out in the channel's server. This ends by itself, so it pauses nothing. */
+  const isForTimeout = async ({ subscription: { guildId } }: Attempt, error: unknown): Promise<boolean> =>
+    guildId !== null &&
+    hasCode(error, ErrorCode.MissingPermissions) &&
+    isTimedOut(rest, guildId, await ownId());
 
   /** Pauses a channel that the bot can't write to. Its deliveries wait until it is resumed or a day has passed. */
   const pause = async ({ id, subscription }: Attempt, waiting: Delivery, error: unknown) => {
@@ -126,6 +134,11 @@ export function createFail(context: SendingContext, record: ReturnType<typeof cr
         );
         return;
       case "pause":
+        if (await isForTimeout(attempt, error).catch(() => false)) {
+          await commit(id, later(backoffMs(attempts, Math.random())));
+          await recordError(delivery, "the bot is timed out in the server");
+          return;
+        }
         return pause(attempt, later(PAUSED_MS), error);
       case "retry":
         await commit(id, later(retryAfterOf(error) || backoffMs(attempts, Math.random())));

@@ -1,6 +1,5 @@
 import {
   type APIGuildScheduledEvent,
-  type APIUser,
   GuildScheduledEventEntityType,
   GuildScheduledEventPrivacyLevel,
   GuildScheduledEventStatus,
@@ -10,6 +9,7 @@ import {
 } from "discord.js";
 import * as z from "zod";
 import { ErrorCode, hasCode } from "../discord/errors.js";
+import { createOwnId } from "../discord/places.js";
 import { checkAnswer, createdId } from "../discord/post.js";
 import { isTemporary, problemOf } from "../discord/problems.js";
 import { type CollectionDefinition, type DocumentOf, defineCollection } from "../storage/collection.js";
@@ -17,7 +17,6 @@ import { LeaseLost } from "../storage/lease.js";
 import type { State } from "../storage/state.js";
 import { timestampSchema } from "../storage/timestamp.js";
 import { believed } from "../util/clock.js";
-import { lazy } from "../util/single-flight.js";
 import { withDeadline } from "../util/timeouts.js";
 import { HOUR, MINUTE } from "../util/units.js";
 import type { FeedDeps } from "./module.js";
@@ -79,11 +78,18 @@ export interface CalendarSource {
 /** Dependencies of a calendar. */
 export type CalendarDeps = Pick<FeedDeps, "rest" | "pacer" | "state" | "lease" | "log" | "now">;
 
+/** Changes an event that has begun or not, and again as one that has if Discord refuses it: a person may have started it early. */
+const unlessStarted = <T>(hasBegun: boolean, change: (hasBegun: boolean) => Promise<T>): Promise<T> =>
+  change(hasBegun).catch((error: unknown) => {
+    if (hasBegun || !hasCode(error, ErrorCode.InvalidFormBodyOrContentType)) throw error;
+    return change(true);
+  });
+
 /** Creates what changes one event: at Discord and in the state. */
 export function createScheduledEvents(deps: CalendarDeps, source: CalendarSource) {
   const { rest, pacer, state, lease, now } = deps;
   const calendar = state.open(source.collection);
-  const botUserId = lazy(async () => ((await rest.get(Routes.user())) as APIUser).id);
+  const botUserId = createOwnId(rest);
   const turn = (guildId: string) => pacer.turn(guildId, "edit");
 
   const timesOf = ({ startsAt, endsAt }: WantedEvent) => ({
@@ -160,15 +166,15 @@ export function createScheduledEvents(deps: CalendarDeps, source: CalendarSource
   const moveEvent = async (id: string, event: CalendarEvent, wanted: WantedEvent) => {
     const { eventId = "", startsAt = 0, guildId } = event;
     const eventTimes = timesOf(wanted);
-    // If the event has begun, only its end can be moved.
-    const moved = startsAt > now() ? eventTimes : { scheduled_end_time: eventTimes.scheduled_end_time };
-    await patch(guildId, eventId, {
-      name: wanted.name,
-      description: wanted.description,
-      ...moved,
-    });
-    const beginsAt = startsAt > now() ? Date.parse(eventTimes.scheduled_start_time) : startsAt;
-    await storeEvent(id, { ...event, name: wanted.name, endsAt: wanted.endsAt, startsAt: beginsAt });
+    const { name, description } = wanted;
+    /** Changes the event. If it has begun, only its end can be moved. Returns its start. */
+    const move = async (hasBegun: boolean): Promise<number> => {
+      const { scheduled_start_time, ...end } = eventTimes;
+      await patch(guildId, eventId, { name, description, ...(hasBegun ? end : eventTimes) });
+      return hasBegun ? Math.min(startsAt, now()) : Date.parse(scheduled_start_time);
+    };
+    const beginsAt = await unlessStarted(startsAt <= now(), move);
+    await storeEvent(id, { ...event, name, endsAt: wanted.endsAt, startsAt: beginsAt });
   };
 
   /** Ends an event whose subject is over. An event that has begun is completed, any other is canceled. */
@@ -182,7 +188,9 @@ export function createScheduledEvents(deps: CalendarDeps, source: CalendarSource
         const startsAt = event.startsAt ?? Date.parse(foundEvent?.scheduled_start_time ?? "");
         const { Completed, Canceled } = GuildScheduledEventStatus;
         if (eventId !== undefined)
-          await patch(guildId, eventId, { status: startsAt <= now() ? Completed : Canceled });
+          await unlessStarted(startsAt <= now(), (hasBegun) =>
+            patch(guildId, eventId, { status: hasBegun ? Completed : Canceled }),
+          );
       } catch (error) {
         // The event may still exist. The bot may get the permission back, or be invited again.
         if (refusalOf(error) === "permission") {

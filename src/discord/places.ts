@@ -3,12 +3,14 @@ import {
   type APIGuild,
   type APIGuildMember,
   type APIRole,
+  type APIUser,
   DiscordAPIError,
   PermissionFlagsBits,
   type REST,
   Routes,
 } from "discord.js";
 import { PersonError } from "../util/person-error.js";
+import { lazy } from "../util/single-flight.js";
 import { ErrorCode, hasCode } from "./errors.js";
 import {
   ALL,
@@ -94,6 +96,23 @@ export async function placesOf(rest: Reader, channelId: string): Promise<readonl
 export const withParent = async (rest: Reader, channelId: string | null): Promise<readonly string[]> =>
   channelId === null ? [] : placesOf(rest, channelId).catch(() => [channelId]);
 
+/** The permissions of a member who is timed out (Discord: Permissions for Timed Out Members). Administrators are exempt. */
+const WHILE_TIMED_OUT = PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
+
+const readMember = async (rest: Reader, guildId: string, userId: string): Promise<APIGuildMember> =>
+  (await rest.get(Routes.guildMember(guildId, userId))) as APIGuildMember;
+
+const hasTimeout = ({ communication_disabled_until: until }: APIGuildMember): boolean =>
+  Date.parse(until ?? "") > Date.now();
+
+/** True if a member is timed out in a server. */
+export const isTimedOut = async (rest: Reader, guildId: string, userId: string): Promise<boolean> =>
+  hasTimeout(await readMember(rest, guildId, userId));
+
+/** Returns a function that reads the bot's own id, once. */
+export const createOwnId = (rest: Reader): (() => Promise<string>) =>
+  lazy(async () => ((await rest.get(Routes.user())) as APIUser).id);
+
 /** Returns a member's permissions. Their roles are read over REST. */
 async function permissionsOf(
   rest: Reader,
@@ -101,8 +120,10 @@ async function permissionsOf(
   userId: string,
 ): Promise<bigint> {
   if (place.guild.owner_id === userId) return ALL;
-  const member = (await rest.get(Routes.guildMember(place.guild.id, userId))) as APIGuildMember;
-  return permissionsIn(place, userId, member.roles);
+  const member = await readMember(rest, place.guild.id, userId);
+  const held = permissionsIn(place, userId, member.roles);
+  const isExempt = (held & PermissionFlagsBits.Administrator) !== 0n;
+  return hasTimeout(member) && !isExempt ? held & WHILE_TIMED_OUT : held;
 }
 
 /** The needs of a subscription: a role to ping, threads, and its topics' permissions. */
@@ -211,11 +232,15 @@ export async function checkSubscription(
     );
   }
   const serverLacks = await lackedInServer(rest, botId, place, needs);
+  const botLacks = await lackedIn(rest, botId, place, { roleId, thread, needs: [] });
+  if (serverLacks.length + botLacks.length > 0 && (await isTimedOut(rest, guild.id, botId)))
+    throw new PersonError(
+      "I'm timed out in this server. Remove the timeout from my profile, then try again.",
+    );
   if (serverLacks.length > 0)
     throw new PersonError(
       `I need ${bolded(serverLacks)} in this server. Grant ${serverLacks.length === 1 ? "it" : "them"} in the server settings → Roles → my role, then try again.`,
     );
-  const botLacks = await lackedIn(rest, botId, place, { roleId, thread, needs: [] });
   if (isLocked(channel) && !mayUnlock(await permissionsOf(rest, place, botId)))
     throw new PersonError(
       `${where} is locked, so I can't post there. Unlock the thread, or pick another channel.`,
@@ -323,7 +348,7 @@ const isUnknownPerson = (error: unknown): boolean =>
 /** Checks that a person is in a server. @throws {PersonError} if not */
 export async function checkMember(rest: Reader, guildId: string, userId: string): Promise<void> {
   try {
-    await rest.get(Routes.guildMember(guildId, userId));
+    await readMember(rest, guildId, userId);
   } catch (error) {
     if (!isUnknownPerson(error)) throw error;
     throw new PersonError(`<@${userId}> isn't in this server. Pick a member or a role.`);

@@ -560,3 +560,85 @@ it("sends a message without its picture if the bot may attach none", async () =>
   await expect.poll(texts).toEqual(["Tide one"]);
   expect((await subscriptions.health(channelId)).paused).toBeFalsy();
 });
+
+it("keeps editing a message in a person's archived thread, which the bot may open but not archive", async () => {
+  const thread = discord.world.addChannel({
+    type: 11,
+    guild_id: discord.guild.id,
+    parent_id: channelId,
+    name: "a moderator's thread",
+    owner_id: discord.people.owner.id,
+    thread_metadata: {
+      archived: false,
+      locked: false,
+      auto_archive_duration: 10_080,
+      archive_timestamp: new Date(now).toISOString(),
+    },
+  });
+  channelId = thread.id;
+  let subject: SubjectState = { revision: 2, endedAt: null };
+  let edits = 0;
+  const { state, note, upkeep } = deliveryOf({
+    lasting: {
+      stateOf: async () => subject,
+      beginningOf: (name) => name,
+      titleOf: async () => "Tide",
+      async current() {
+        edits += 1;
+        return viewOf(`Tide ${subject.revision}`);
+      },
+    },
+  });
+  const post = { payload: viewOf("Tide 1"), nonce: "a thread's" };
+  const messageId = await postMessage(newRest(), channelId, post, new AbortController().signal);
+  await note({ messageId });
+  const noted = () => state.open(announcements).get(announcedId(FEED, "high", channelId));
+  const metadata = thread.thread_metadata;
+  if (!metadata) throw new Error("no thread");
+  // Nobody writes for eight days, and Discord archives the thread.
+  now += 8 * 86_400_000;
+  metadata.archived = true;
+  await upkeep.run();
+  // The vote ends.
+  subject = { revision: 3, endedAt: now };
+  now += 600_000;
+  upkeep.touch(FEED);
+  await upkeep.run();
+  expect(discord.world.read(thread).map(({ content }) => content)).toEqual(["Tide 3"]);
+  expect(await noted()).toMatchObject({ revision: 3, isOver: true });
+  expect(edits).toBe(2);
+});
+
+it("edits a message that had not changed for eight days although its channel was closed for two hours", async () => {
+  const closed = {
+    id: discord.world.bot.id,
+    type: 1 as const,
+    allow: "0",
+    deny: String(PERMISSION.viewChannel),
+  };
+  const subject: SubjectState = { revision: 2, endedAt: null };
+  const { state, note, upkeep } = deliveryOf({
+    lasting: {
+      stateOf: async () => subject,
+      beginningOf: (name) => name,
+      titleOf: async () => "Tide",
+      current: async () => viewOf("Tide 2"),
+    },
+  });
+  const post = { payload: viewOf("Tide 1"), nonce: "closed" };
+  const messageId = await postMessage(newRest(), channelId, post, new AbortController().signal);
+  await note({ messageId });
+  now += 8 * 86_400_000;
+  channel.permission_overwrites.push(closed);
+  await upkeep.run();
+  now += 2 * 3_600_000;
+  await upkeep.run();
+  channel.permission_overwrites.length = 0;
+  now += 2 * 3_600_000;
+  upkeep.touch(FEED);
+  await upkeep.run();
+  expect(texts()).toEqual(["Tide 2"]);
+  const noted = () => state.open(announcements).get(announcedId(FEED, "high", channelId));
+  expect(await noted()).toMatchObject({ revision: 2 });
+  expect(await noted()).not.toHaveProperty("closedSince");
+});

@@ -56,7 +56,7 @@ it("removes quiet channels that were deleted, and notes servers that the bot has
   expect(await subscriptions.health(abandoned.id)).toMatchObject({
     paused: true,
     goneSince: now,
-    error: "the bot is no longer in the server",
+    error: "the bot was removed from the server",
   });
   expect(await subscriptions.health(kept.id)).toEqual({});
   const isKept = async () => (await subscriptions.all()).some(({ channelId }) => channelId === abandoned.id);

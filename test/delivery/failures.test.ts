@@ -102,6 +102,23 @@ describe("a failed delivery", () => {
     await world().until(() => count(channel, openedMeanwhile) === 1, "the one after it");
   });
 
+  it("waits for the end of the bot's timeout, and says so", async () => {
+    const channel = await subscribed();
+    const { guild } = harness.discord;
+    const ends = new Map([[world().bot.id, Date.now() + 3_600_000]]);
+    guild.timeouts = ends;
+    const missed = open();
+    const other = async () => (await list()).split("\\n\\n").find((each) => each.includes(channel.id));
+    await expect.poll(other).toContain("Last error");
+    expect(await other()).toMatch(/active.*timed out/s);
+    const resumed = await harness.discord.driver.ask(owner(), "/subscribe resume", { channel: channel.id });
+    expect(resumed.content).toContain("timed out");
+    ends.clear();
+    await harness.pass(3_600_000);
+    await world().until(() => count(channel, missed) === 1, "what waited");
+    await expect.poll(other).not.toContain("timed out");
+  });
+
   it("removes the subscription if the channel was deleted", async () => {
     const channel = await subscribed();
     world().channels.delete(channel.id);
@@ -240,7 +257,7 @@ describe("a failed delivery", () => {
     open();
     const listed = async () =>
       textOf(await harness.discord.driver.ask({ user: olga, channel }, "/subscribe list"));
-    await expect.poll(listed).toMatch(/paused.*no longer in the server/);
+    await expect.poll(listed).toMatch(/paused.*removed from the server/);
     // Invited again, it keeps the subscription, however long ago it left, and a new setting ends the pause.
     other.members.set(world().bot.id, []);
     harness.pass(31 * 24 * 3_600_000);
@@ -250,7 +267,8 @@ describe("a failed delivery", () => {
       return world().until(() => world().read(elsewhere).length > 0, "an announcement elsewhere");
     });
     expect(count(channel, title)).toBe(0);
-    expect(await listed()).toContain("paused");
+    // It is read once the bot is back, so it must not say that the bot is not there.
+    expect(await listed()).toMatch(/paused.*was removed from the server/);
     await harness.discord.driver.ask({ user: olga, channel }, "/subscribe governance");
     const next = open();
     await world().until(() => count(channel, next) === 1, "the next announcement");

@@ -1,9 +1,10 @@
-import { type APIUser, type REST, Routes } from "discord.js";
+import type { REST } from "discord.js";
 import type { Subscription } from "../../delivery/collections.js";
 import type { Mentions } from "../../delivery/feed.js";
 import type { Subscriptions } from "../../delivery/subscriptions.js";
 import type { Names } from "../../directory/names.js";
 import type { Pacer } from "../../discord/pacer.js";
+import { createOwnId } from "../../discord/places.js";
 import { standingOf } from "../../ledger/vote-phase.js";
 import type { VoteRequest } from "../../ledger/vote-requests.js";
 import { isCalled, type MissingVotes, type Voter, voterIn } from "../../ledger/votes.js";
@@ -12,7 +13,6 @@ import { missingLine } from "../../screens/vote-parts.js";
 import type { State } from "../../storage/state.js";
 import { md } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
-import { lazy } from "../../util/single-flight.js";
 import { deadlineOf, type Reminder } from "./events.js";
 import type { Absence, createMessages } from "./messages.js";
 import { isFor } from "./recipients.js";
@@ -49,7 +49,7 @@ interface RemindingDeps {
 /** Creates the content of reminders, depending on who receives them. */
 export function createReminding(deps: RemindingDeps) {
   const { rest, messages, names, now } = deps;
-  const ownId = lazy(async () => ((await rest.get(Routes.user())) as APIUser).id);
+  const ownId = createOwnId(rest);
   const isIn = (voters: readonly Voter[], voter: string) => voters.some((each) => isCalled(each, voter));
 
   /** Returns the missing votes for a person who watches only super validators. `undefined` if no vote of theirs is missing. */

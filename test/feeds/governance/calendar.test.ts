@@ -24,7 +24,7 @@ import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
 import { type Harness, newLinks, quiet, startHarness, textOf } from "../../harness.js";
 import { tracked } from "../../spec/vote-requests.js";
 
-const STATUS = { scheduled: 1, completed: 3, canceled: 4 };
+const STATUS = { scheduled: 1, active: 2, completed: 3, canceled: 4 };
 
 describe("a server's calendar", () => {
   let harness: Harness;
@@ -343,6 +343,27 @@ describe("a calendar's own requests", () => {
     await keep(subscribers);
     await keep(subscribers);
     expect(discord.world.refusals).toHaveLength(1);
+    await discord.close();
+  });
+
+  it("end and move an event that a person has started early", async () => {
+    const { discord, keep, made, state, reread } = await startCalendar();
+    const subscribers = new Set([discord.guild.id]);
+    await keep(subscribers);
+    const [event] = made(discord.guild.id);
+    if (event) event.status = STATUS.active;
+    const ends = Date.now() + 2 * DAY;
+    const put = (next: ReturnType<typeof tracked>) =>
+      state.commit([createTrackedVoteRequests(state).put("a", next)]);
+    await put(tracked({ phase: "open" }, { voteBefore: ends }));
+    reread();
+    await keep(subscribers);
+    expect(made(discord.guild.id).map((each) => Date.parse(each.scheduled_end_time))).toEqual([ends]);
+    await put(tracked({ phase: "closed" }));
+    reread();
+    await keep(subscribers);
+    await keep(subscribers);
+    expect(made(discord.guild.id).map(({ status }) => status)).toEqual([STATUS.completed]);
     await discord.close();
   });
 
