@@ -131,7 +131,7 @@ async function startOn(
       pacer,
       discordTime: createDiscordTime([client.rest, backgroundRest]),
       commandPaths: () => paths,
-      commandsProblem: () => registration?.problem(),
+      commandsProblem: () => registration?.problem() ?? (registration?.isSettled() ? null : undefined),
     },
     state,
     log,

@@ -33,8 +33,11 @@ export interface SelfReport {
   readonly explorerVariables?: readonly string[];
   /** Returns the names of the feeds that were not read in time, among those that must not be missed. */
   unread(): readonly string[];
-  /** Returns the reason if the bot's commands are not registered. `undefined` if they are. Missing where another network tells it. */
-  commandsProblem?(): string | undefined;
+  /**
+   * Returns the reason if the bot's commands are not registered, null if they are. `undefined` until Discord has answered. Missing
+   * where another network tells it.
+   */
+  commandsProblem?(): string | null | undefined;
   /**
    * Returns the waiting time of the oldest delivery that could be sent, in ms. 0 if none is waiting.
    * @param exceptFeed a feed to exclude

@@ -105,8 +105,8 @@ export interface SharedParts {
   readonly discordTime: () => number;
   /** Discord's command ids by command name, once the commands are registered. */
   readonly commandPaths: () => ReadonlyMap<string, string>;
-  /** Returns the reason if the commands are not registered. */
-  readonly commandsProblem: () => string | undefined;
+  /** Returns the reason if the commands are not registered, null if they are. `undefined` until Discord has answered. */
+  readonly commandsProblem: () => string | null | undefined;
 }
 
 /** Creates the function for a network's code in links and marks. The oldest network and one without a name have no code. */

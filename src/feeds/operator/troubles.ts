@@ -45,8 +45,9 @@ export function findTroubles(signs: Signs): FoundTroubles {
   const { troubles, unforeseen, commandsProblem, explorerVariables = [], waitingMs } = signs;
   const { unread, unreadable, elapsed } = signs;
   const foundProblems = new Map<TroubleKind, readonly string[] | undefined>();
-  const unregistered = commandsProblem?.();
-  if (unregistered !== undefined) foundProblems.set("commands", [unregistered]);
+  const unregistered = commandsProblem ? commandsProblem() : null;
+  if (unregistered !== null)
+    foundProblems.set("commands", unregistered === undefined ? undefined : [unregistered]);
   const explorer = troubles();
   const awaySince = explorer?.get("failing");
   if (!explorer) {

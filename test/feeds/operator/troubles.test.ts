@@ -39,6 +39,12 @@ describe("problems of the bot", () => {
       { commandsProblem: () => "Discord couldn't be reached." },
       [["commands", ["Discord couldn't be reached."]]],
     ],
+    ["finds nothing once they are registered", { commandsProblem: () => null }, []],
+    [
+      "is undecided about the commands before Discord has answered",
+      { commandsProblem: () => undefined },
+      [["commands", undefined]],
+    ],
     [
       "is undecided about an explorer that has been down for 14 min",
       awayFor(14 * MINUTE),
