@@ -216,12 +216,29 @@ export function exampleMove({ when, value }: Pick<Condition, "when" | "value">, 
 export const isPastLimit = ({ when, value }: Pick<Condition, "when" | "value">, usd: number): boolean =>
   when === "above" ? usd > value : when === "below" && usd < value;
 
+/** Returns the change between two prices in percent. Rounded, so that 0.105 is exactly 5% more than 0.1. */
+const changeBetween = (from: number, to: number): number => Number(((to / from - 1) * 100).toFixed(9));
+
 /** Maximum time between a sample and the start of a span, in ms. */
 const NEAR_MS = 15 * MINUTE;
 
 /** Returns the price from which a move is measured: the one at the start of its span, or else the oldest one within it. */
 const moveBase = ({ over }: Pick<Condition, "over">, samples: readonly PriceSample[], now: number) =>
   sampleSince(samples, now - SPAN_OF[over], NEAR_MS, now);
+
+/** True if a price meets a condition. @param base the price from which a move is measured */
+const isMet = (condition: Condition, usd: number, base: string | undefined): boolean =>
+  condition.when === "moves"
+    ? base !== undefined && Math.abs(changeBetween(Number(base), usd)) >= condition.value
+    : isPastLimit(condition, usd);
+
+/** True if a price meets a condition that is created now. No alert comes until it has stopped meeting it. */
+export const isMetAlready = (
+  condition: Condition,
+  usd: number,
+  samples: readonly PriceSample[],
+  now: number,
+): boolean => isMet(condition, usd, moveBase(condition, samples, now)?.[1]);
 
 /**
  * Returns the time from which a move can be measured over its whole span, epoch ms. Until then it is measured from the oldest
@@ -242,7 +259,7 @@ export function wholeFrom(
  * Decides if an alert is due. A condition that holds when it is created must first stop holding.
  * @param mayAlert false while the subscription is snoozed. Moves of the price still arm the condition
  * @param samples stored prices to compare a move with
- * @param before the previous price, USD
+ * @param before the previous price, USD. For a condition that was never judged, the one when it was created
  */
 export function judge(
   condition: Condition,
@@ -253,14 +270,12 @@ export function judge(
   now: number,
   mayAlert = true,
 ): Judged {
-  const { when, value: limit, repeat } = condition;
+  const { when, repeat } = condition;
   const usd = Number(price);
   const [since, movedFrom] = (when === "moves" && moveBase(condition, samples, now)) || [];
   const base = when === "moves" ? movedFrom : before;
-  // Rounded, so that 0.105 is exactly 5% more than 0.1.
-  const moved = base === undefined ? undefined : Number(((usd / Number(base) - 1) * 100).toFixed(9));
-  if (when === "moves" && moved === undefined) return { memory: known ?? { isArmed: true } };
-  const isHolding = when === "moves" ? Math.abs(moved ?? 0) >= limit : isPastLimit(condition, usd);
+  if (when === "moves" && base === undefined) return { memory: known ?? { isArmed: true } };
+  const isHolding = isMet(condition, usd, base);
   const heldBefore =
     when === "moves" || before === undefined ? isHolding : isPastLimit(condition, Number(before));
   const { told } = known ?? {};
@@ -293,7 +308,7 @@ export function judge(
     return { memory: isReversed || !known ? memory : known };
   const back = backLimit(condition);
   const isBack = {
-    moves: Math.abs(moved ?? 0) <= back,
+    moves: Math.abs(changeBetween(Number(base), usd)) <= back,
     above: usd <= back,
     below: usd >= back,
   }[when];

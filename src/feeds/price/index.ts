@@ -28,7 +28,7 @@ import {
   conditionWords,
   exampleMove,
   isBelievable,
-  isPastLimit,
+  isMetAlready,
   judge,
   OVER,
   options,
@@ -179,12 +179,15 @@ const definition: FeedDefinition = {
     const condition = conditionOf(subscription);
     const { when, value } = condition;
     if (await isDone(state, subscription)) return [priceLine(answer, now), doneLine(subscription)];
-    const isHolding = price !== null && isPastLimit(condition, Number(price));
-    const wholeAt = wholeFrom(condition, await readSamples(state), now);
+    const samples = await readSamples(state);
+    const isHolding = price !== null && isMetAlready(condition, Number(price), samples, now);
+    const wholeAt = wholeFrom(condition, samples, now);
     return present([
       priceLine(answer, now),
       isHolding &&
-        md`The price is already ${when} that. You'll be told the next time it passes the limit, after ${backWords(condition)}.`,
+        (when === "moves"
+          ? md`The price has already moved by ${value}% or more. You'll be told of the next move, after ${backWords(condition)}.`
+          : md`The price is already ${when} that. You'll be told the next time it passes the limit, after ${backWords(condition)}.`),
       wholeAt !== undefined &&
         md`I don't know the price of ${OVER[condition.over]} ago yet. Until ${timestamp(wholeAt, "f")}, moves are measured from the oldest price I have.`,
       repeatLine(condition, isHolding),
@@ -228,9 +231,13 @@ export function createPoll(explorer: Explorer, state: State, now: () => number) 
       return dueSubscriptions.length === 0 ? "done" : "partial";
     const believed = samples.filter(([at, usd]) => isBelievable(usd, at, usualPrice, at));
     // Without subscriptions, only the samples go on.
-    const lastSample = believed.at(-1);
-    const [, previousPrice] =
-      (lastPrice?.[0] ?? 0) > (lastSample?.[0] ?? 0) ? (lastPrice ?? []) : (lastSample ?? []);
+    /** Returns the price that was last read by a time, USD. */
+    const knownAt = (time: number) => {
+      const [sampledAt = 0, sampled] = believed.findLast(([at]) => at <= time) ?? [];
+      const [polledAt, polled] = lastPrice ?? [0];
+      return polledAt > sampledAt && polledAt <= time ? polled : sampled;
+    };
+    const previousPrice = knownAt(now());
     for await (const together of inPieces(dueSubscriptions, SUBSCRIPTIONS_PER_STEP)) {
       const events: PriceEvent[] = [];
       const writes: Write[] = [];
@@ -246,7 +253,8 @@ export function createPoll(explorer: Explorer, state: State, now: () => number) 
           memory,
           price,
           believed,
-          previousPrice,
+          // Samples since it was saved may have passed the limit before the first poll.
+          memory || savedAt === undefined ? previousPrice : knownAt(savedAt),
           now(),
           !isSnoozed,
         );

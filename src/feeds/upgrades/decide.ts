@@ -74,6 +74,8 @@ function reschedule(
   // After the upgrade time, a new schedule is for the next upgrade.
   if (isReached) return { next: { ...known, endedAt: now, revision: revision + 1 } };
   const moved = { ...decided, ...times, movedFrom: upgradeAt, moves: moves + 1, revision: revision + 1 };
+  // The new time may have passed before the bot reads the decision. A reminder says so.
+  if (now >= times.upgradeAt) return { next: moved };
   return {
     // The message about the move replaces the reminders that are due by now.
     next: { ...moved, told: keysOf(dueSteps(times, now), times) },

@@ -152,7 +152,7 @@ function createFeed(deps: FeedDeps): Feed<UpgradeEvent> {
     const upgrade = await knownUpgrades.get(event.subject);
     if (!upgrade) return true;
     const isSame = upgrade.upgradeAt === event.upgradeAt && upgrade.freezeAt === event.freezeAt;
-    if (event.kind === "moved") return !isSame;
+    if (event.kind === "moved") return !isSame || now() >= event.upgradeAt;
     if (event.kind !== "reminder") return false;
     const isLate = event.step !== "upgrade" && now() >= timeOfStep(event.step, event);
     return !isSame || isLate || upgrade.isCancelled === true;

@@ -25,6 +25,8 @@ export interface ReadinessReport extends Readiness {
   readonly version: string;
   /** True if it was set with `needs`. False if it is the newest one in use. */
   readonly isNamed: boolean;
+  /** The newest version in common use, if it is newer than the one that was set, perhaps for an earlier upgrade. */
+  readonly newer: string | undefined;
 }
 
 /**
@@ -36,9 +38,11 @@ export function reportReadiness(
   survey: VersionSurvey,
   needed: string | undefined,
 ): ReadinessReport | undefined {
-  const version = needed ?? newestCredible(survey);
+  const newest = newestCredible(survey);
+  const version = needed ?? newest;
   if (version === null || survey.active === 0) return undefined;
-  return { version, isNamed: needed !== undefined, ...readinessFor(version, survey) };
+  const newer = newest !== null && compareVersions(newest, version) > 0 ? newest : undefined;
+  return { version, isNamed: needed !== undefined, newer, ...readinessFor(version, survey) };
 }
 
 /** Says which of the followed validators run an older version. */
@@ -71,8 +75,11 @@ export function readinessLines(
   followed: readonly FollowedValidator[],
 ): Markdown[] {
   if (!report) return [md`Readiness unknown: no validator's version is known.`];
-  const { version, isNamed, ready, behind, unknown } = report;
+  const { version, isNamed, newer, ready, behind, unknown } = report;
   const active = ready + behind + unknown;
+  const newerHint = newer
+    ? md` ${code(newer, 40)} is in common use by now. If ${code(version, 40)} was for an earlier upgrade, change \`needs\` in \`/subscribe upgrades\`, or set it to \`newest\`.`
+    : md``;
   return present([
     join(
       [
@@ -84,7 +91,7 @@ export function readinessLines(
     ),
     followed.length > 0 && followedLine(followed, version),
     isNamed
-      ? md`-# Compared with ${code(version, 40)}, the version set for this channel.`
+      ? md`-# Compared with ${code(version, 40)}, the version set for this channel.${newerHint}`
       : md`-# Compared with ${code(version, 40)}, the newest version in common use. The vote doesn't say which version is needed. You can set it with \`needs\` in \`/subscribe upgrades\`.`,
   ]);
 }

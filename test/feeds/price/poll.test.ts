@@ -39,3 +39,28 @@ it("a limit that was passed while nobody subscribed does not count for a later s
   expect(await pollAt(0.17, [later])).toBe(1);
   await sandbox.close();
 });
+
+it("a limit that is passed after a subscription and before its first poll is told, although a sample came first", async () => {
+  let time = Date.UTC(2026, 10, 26, 12);
+  const now = () => time;
+  const sandbox = await startSandboxExplorer({ size: SMALL, lively: false, now });
+  const explorer = newExplorer(sandbox, now).for("background", { maxAgeMs: 0 });
+  const state = newState();
+  const poll = createPoll(explorer, state, now);
+  const sampleAt = async (usd: number) => {
+    sandbox.ledger.setPrice(usd);
+    await samplePrice(explorer, state, now);
+  };
+  await sampleAt(0.15);
+  time += MINUTE;
+  const settings = { when: "above", value: "0.16", savedAt: time };
+  const alert: Subscription = { ...draftOf(price.definition, "1"), ...settings, subject: "above-0.16" };
+  time += 5 * MINUTE;
+  await sampleAt(0.17);
+  time += MINUTE;
+  const told: unknown[] = [];
+  for await (const { events = [] } of poll({ subscriptions: async () => [alert], isHeard: async () => true }))
+    told.push(...events);
+  expect(told).toMatchObject([{ subject: "above-0.16", from: "0.15", to: "0.17" }]);
+  await sandbox.close();
+});

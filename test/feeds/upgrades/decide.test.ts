@@ -247,6 +247,16 @@ describe("an upgrade", () => {
       ["-100: scheduled", "0.2: moved to 100 h"],
     ],
     [
+      "that was moved to a time that has passed, too, when the bot reads it, is told to have passed",
+      [
+        [-100, A, 1],
+        [-3, A, 2],
+        [5, made(-2.5, set("b", UPGRADE + 2 * HOUR)), 30],
+        [5.2, made(-2.5, set("b", UPGRADE + 2 * HOUR)), 31],
+      ],
+      ["-100: scheduled", "-3: hour before 0 h", "5: upgrade before 2 h", "5.2: late advancing"],
+    ],
+    [
       "whose cancellation turns out to be a mistake is told again, and reminded of",
       [
         [-100, A],
