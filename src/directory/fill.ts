@@ -15,7 +15,7 @@ import type { State } from "../storage/state.js";
 import { isPartyId } from "../text/ids.js";
 import { ageOf } from "../util/clock.js";
 import { singleFlight } from "../util/single-flight.js";
-import { MINUTE } from "../util/units.js";
+import { HOUR, MINUTE } from "../util/units.js";
 import { checkEntries, knownTokens, type NamedEntry, nameLists, nameListTimes } from "./collections.js";
 import { type Directory, KINDS, type Kind } from "./directory.js";
 import type { NamedRequest, Names } from "./names.js";
@@ -99,6 +99,9 @@ export const validatorEntry = (row: ValidatorSummary): NamedEntry[] => {
   return id === null ? [] : [{ id, name, active, version, seenAt: lastActiveAt }];
 };
 
+/** Time after a validator's last report for which it is kept although a reading does not contain it, in ms. */
+const MOVING_MS = 6 * HOUR;
+
 /**
  * Sources of each kind, with their intervals in ms. Each page costs a request. There is no list of tokens, so the tokens that
  * people have viewed are stored instead.
@@ -106,9 +109,19 @@ export const validatorEntry = (row: ValidatorSummary): NamedEntry[] => {
 const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonly read: Source }>>> = {
   validator: {
     everyMs: 30 * MINUTE,
-    async read(explorer, ended) {
+    async read(explorer, ended, _, known) {
       const { data, problem, fetchedAt } = await readPagesOf(explorer, "validators", ended);
-      return { whole: problem === undefined, entries: data.flatMap(validatorEntry), fetchedAt };
+      const entries = data.flatMap(validatorEntry);
+      const listedIds = new Set(entries.map(({ id }) => id));
+      // The latest reports come first, so a validator that reports meanwhile moves from an unread page to one that was read.
+      const missed = known.filter(
+        ({ id, seenAt }) => !listedIds.has(id) && Math.abs(fetchedAt - (seenAt ?? 0)) < MOVING_MS,
+      );
+      return {
+        whole: problem === undefined,
+        entries: entries.length > 0 ? [...entries, ...missed] : [],
+        fetchedAt,
+      };
     },
   },
   proposal: {

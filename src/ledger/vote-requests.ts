@@ -149,18 +149,23 @@ const matches = (row: VoteRequestListItem, id: string): boolean =>
 /**
  * Returns a request's detail. It is unknown if `/details` expects the contract id or the tracking id, so both are tried.
  * `undefined` if neither is found.
- * @throws {ExplorerError} if one of the requests fails
+ * @throws {ExplorerError} if the explorer does not answer, or fails for one of the ids and does not know the other
  */
 export async function readDetail(
   explorer: Explorer,
   { contractId, trackingCid }: Pick<VoteRequestListItem, "contractId" | "trackingCid">,
 ): Promise<VoteRequestDetail | undefined> {
+  let failure: ExplorerError | undefined;
   for (const id of new Set([contractId, trackingCid])) {
     const foundDetail = id === null ? undefined : await orError(explorer.voteRequest({ id }));
     if (foundDetail instanceof ExplorerError) {
-      if (!isUnknown(foundDetail)) throw foundDetail;
+      if (isUnknown(foundDetail)) continue;
+      failure ??= foundDetail;
+      // An explorer may answer 5xx to an id of the wrong kind.
+      if (foundDetail.problem !== "failing" || foundDetail.status === undefined) break;
     } else if (foundDetail) return foundDetail.data;
   }
+  if (failure) throw failure;
   return undefined;
 }
 

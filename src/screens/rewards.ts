@@ -47,20 +47,30 @@ async function sumFields(explorer: Explorer, id: string, price: string | null): 
     ),
   );
   if (!readPrice || readPrice.problem) return [{ name: "Total", value: md`couldn't be read right now` }];
-  const { data: all, complete } = readPrice;
+  const { data: all, complete, isCut } = readPrice;
   if (all.length === 0) return [];
   const unknownCount = all.filter((reward) => !isKnown(reward)).length;
   const oldestReward = Math.min(...all.map(({ createdAt }) => createdAt ?? Number.POSITIVE_INFINITY));
+  const lastAt = all.at(-1)?.createdAt ?? 0;
+  // The order of the explorer's list is not documented.
+  const isOldestFirst = isCut && (all[0]?.createdAt ?? 0) < lastAt;
   const sums = KINDS.map(([kind, key]) => [kind, sumOf(all.map((reward) => reward[key]))] as const);
   const total = sumOf(sums.map(([, sum]) => sum));
   const usd = usdOf(total, price);
   const period = join(
     [
-      complete
-        ? md`all ${countedWords(all.length, "reward")}`
-        : md`the newest ${countedWords(all.length, "reward")}`,
+      join(
+        [
+          isCut && md`the ${isOldestFirst ? "oldest" : "newest"}`,
+          complete && all.length > 1 && md`all`,
+          md`${countedWords(all.length, "reward")}`,
+        ],
+        " ",
+      ),
       unknownCount > 0 && md`${grouped(unknownCount)} of unknown amount`,
-      Number.isFinite(oldestReward) && md`since ${timestamp(oldestReward, "f")}`,
+      Number.isFinite(oldestReward) &&
+        md`${isOldestFirst ? "from" : "since"} ${timestamp(oldestReward, "f")}`,
+      isOldestFirst && md`to ${timestamp(lastAt, "f")}`,
       usd && AT_CURRENT_PRICE,
     ],
     ", ",

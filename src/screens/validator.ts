@@ -1,3 +1,4 @@
+import { isLoading } from "../directory/directory.js";
 import { ExplorerError } from "../explorer/errors.js";
 import type { ValidatorDetail } from "../explorer/schema/validators.js";
 import { toUrl } from "../explorer/values.js";
@@ -69,12 +70,12 @@ function contactField(detail: ValidatorDetail): Field[] {
 }
 
 /** Compares a validator's version with the most common and the newest one. */
-function versionText(running: string | null, survey: VersionSurvey): Markdown {
+function versionText(running: string | null, survey: VersionSurvey, isListLoading: boolean): Markdown {
   const { counts, active, mostCommon, newest } = survey;
   if (running === null) return md`unknown`;
   const versionsLate = versionsBehind(running, mostCommon, survey);
   const behindNewest = versionsBehind(running, newest, survey);
-  if (active === 0) return md`${version(running)}\n-# other validators' versions are still loading`;
+  if (isListLoading) return md`${version(running)}\n-# other validators' versions are still loading`;
   if (versionsLate === undefined || behindNewest === undefined || mostCommon === null)
     return version(running);
   const part = share(counts.get(mostCommon) ?? 0, active);
@@ -151,7 +152,11 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
     fields: present([
       {
         name: "Version",
-        value: versionText(detail.version, context.directory.versions(intervals)),
+        value: versionText(
+          detail.version,
+          context.directory.versions(intervals),
+          isLoading(context.directory, ["validator"]),
+        ),
         inline: true,
       },
       {

@@ -283,6 +283,9 @@ function fromDirectory(
   return { data: pageOf(rows, page), fetchedAt: readAt, stale: false };
 }
 
+/** Checks that the list of validators can be read, so that it is only a matter of time. @throws {ExplorerError} if it cannot */
+export const checkReadable = (explorer: Pick<Explorer, "validators">) => explorer.validators(NEWEST);
+
 const STILL_READING =
   "The list of validators is still loading. Please try again in a minute. The other lists already work.";
 
@@ -303,7 +306,10 @@ export const validators: Screen<"validators"> = async (parameters, context) => {
     { label: "Versions", emoji: "📊", to: address("versions", {}) },
   ];
   const title = titleOf(parameters);
-  if (!reading) return { title, body: [md`${STILL_READING}`], readings: [], links };
+  if (!reading) {
+    await checkReadable(explorer);
+    return { title, body: [md`${STILL_READING}`], readings: [], links };
+  }
   const slice = reading.data;
   const { standings, lines } = isInDirectory
     ? { standings: directoryStandings(directory, intervals), lines: present([await standstillLine(rhythms)]) }

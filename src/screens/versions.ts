@@ -6,7 +6,7 @@ import { cut } from "../text/plain.js";
 import { present } from "../util/present.js";
 import { address } from "./addresses.js";
 import { rowMenu } from "./parts.js";
-import { versionLists } from "./validators.js";
+import { checkReadable, versionLists } from "./validators.js";
 import type { Screen } from "./view.js";
 
 /** Maximum number of versions to list. The rest is counted together. */
@@ -43,13 +43,14 @@ function versionLine(version: string | null, count: number, survey: VersionSurve
 }
 
 /** Lists the versions of active validators. */
-export const versions: Screen<"versions"> = async (_, { directory, charts, rhythms }) => {
+export const versions: Screen<"versions"> = async (_, { explorer, directory, charts, rhythms }) => {
   const readAt = directory.readAt("validator");
   const survey = directory.versions(await rhythms.intervals());
   const { active, mostCommon } = survey;
   const counts = mostRun(survey.counts);
   const links = [{ label: "Validators", emoji: "🖥️", to: address("validators", {}) }];
   const title = md`Versions of active validators`;
+  if (readAt === undefined) await checkReadable(explorer);
   if (readAt === undefined || counts.length === 0) {
     const bodyLines = [
       readAt === undefined

@@ -98,6 +98,25 @@ it("is as old as the cached answers that it was read from", async () => {
   expect(directory.readAt("validator")).toBe(fetchedAt);
 });
 
+it("keeps a validator that reports while the list is read, and forgets one that is no longer listed", async () => {
+  const { validators } = sandbox.ledger;
+  const [mover, stopped] = validators.filter(({ lastActiveAt }) => now - lastActiveAt < HOUR);
+  if (!mover || !stopped) throw new Error("No validators");
+  const { lastActiveAt } = stopped;
+  stopped.lastActiveAt -= 7 * HOUR;
+  await fill();
+  const absent = [mover.party.id, stopped.party.id];
+  sandbox.mood = (answer, path) => {
+    if (path !== "/v1/validators") return answer;
+    const page = answer as { readonly content: readonly { readonly validator: string }[] };
+    return { ...page, content: page.content.filter(({ validator }) => !absent.includes(validator)) };
+  };
+  now += HOUR;
+  await fill();
+  expect(absent.map((id) => directory.entry("validator", id)?.id)).toEqual([mover.party.id, undefined]);
+  stopped.lastActiveAt = lastActiveAt;
+});
+
 it("asks for no further page when the process stops, and stores nothing after that", async () => {
   sandbox.injectFault({ kind: "slow", ms: 300 });
   const stopping = new AbortController();

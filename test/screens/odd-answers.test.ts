@@ -67,6 +67,30 @@ it("a reward without amounts is not worth nothing", async () => {
   expect(answer).toContain("all 2 rewards, 1 of unknown amount");
 });
 
+it("rewards that are listed oldest first are not called the newest", async () => {
+  const party = harness.explorer.ledger.validators[2]?.party.id ?? "";
+  const { mood: usual } = harness.explorer;
+  const inputValidatorRewardAmount = 1;
+  const all = Array.from({ length: 350 }, (_, at) => ({
+    eventId: `${at}`,
+    inputValidatorRewardAmount,
+    createdAt: harness.now() - (350 - at) * HOUR,
+  }));
+  harness.explorer.mood = (answer, path, { page, size }) => {
+    if (!path.includes("/rewards/")) return answer;
+    const start = Number(page) * Number(size);
+    const last = start + Number(size) >= all.length;
+    return { content: all.slice(start, start + Number(size)), last, totalElements: all.length };
+  };
+  expect(await ask("/party rewards", { party })).toMatch(
+    /-# the oldest 300 rewards, from <t:\d+:f>, to <t:\d+:f>/,
+  );
+  const other = harness.explorer.ledger.validators[3]?.party.id ?? "";
+  harness.explorer.mood = () => listOf(all.slice(0, 1));
+  expect(await ask("/party rewards", { party: other })).toMatch(/-# 1 reward, since/);
+  harness.explorer.mood = usual;
+});
+
 it("a coin's price of zero is none", async () => {
   expect(await ask("/transfers")).toMatch(/\$\d.* at the current price/);
 });
