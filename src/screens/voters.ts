@@ -31,13 +31,20 @@ function leadWords(record: VoterRecord): Markdown | false {
 }
 
 /** Describes the votes that a record covers. */
-function coverage({ requests, looked }: Records): Markdown[] {
-  const [newest, oldest] = [requests[0], requests.at(-1)];
-  if (!newest || !oldest) return [md`-# I found no complete votes on the newest requests that have ended.`];
+function coverage({ requests, looked }: Records, names: Names): Markdown[] {
+  if (requests.length === 0)
+    return [md`-# I found no complete votes on the newest requests that have ended.`];
+  // The contract's time may be that of the last vote.
+  const openedTimes = requests.flatMap(
+    (each) => names.seenOf(identityOf(each)).openedAt ?? each.createdAt ?? [],
+  );
+  const [oldest, newest] = [Math.min(...openedTimes), Math.max(...openedTimes)];
+  const openingDays =
+    openedTimes.length > 0 ? md`, opened from ${timestamp(oldest, "d")} to ${timestamp(newest, "d")}` : md``;
   const someMissing =
     requests.length < looked ? md` Votes are incomplete for ${looked - requests.length} more.` : md``;
   return [
-    md`-# ${countedWords(requests.length, "vote request")} that ended, opened from ${timestamp(oldest.createdAt, "d")} to ${timestamp(newest.createdAt, "d")}.${someMissing} Each super validator is counted from its first vote. Requests decided early don't count as missed.`,
+    md`-# ${countedWords(requests.length, "vote request")} that ended${openingDays}.${someMissing} Each super validator is counted from its first vote. Requests decided early don't count as missed.`,
   ];
 }
 
@@ -78,7 +85,7 @@ export const voters: Screen<"voters"> = async ({ page }, { explorer, names }) =>
         "votes",
       ),
       md``,
-      ...coverage(reading.data),
+      ...coverage(reading.data, names),
     ],
     readings: [reading],
     pager: shownRecords,
@@ -132,7 +139,7 @@ export const voter: Screen<"voter"> = async ({ id, page }, { explorer, names, wa
       md``,
       ...shownBallots.rows.map((ballot) => ballotLine(ballot, names)),
       md``,
-      ...coverage(reading.data),
+      ...coverage(reading.data, names),
     ]),
     readings: [reading],
     pager: shownBallots,
