@@ -55,7 +55,12 @@ export const nameLists = defineCollection({
 /** Times of the lists of names. They are stored separately, because a process that waits for a new list reads only these. */
 export const nameListTimes = defineCollection({
   name: "directory-times",
-  schema: z.object({ readAt: timestampSchema, changedAt: timestampSchema.exactOptional() }),
+  schema: z.object({
+    readAt: timestampSchema,
+    changedAt: timestampSchema.exactOptional(),
+    /** True if there is no list: it is empty, or the API key may not use it. */
+    isNameless: z.boolean().exactOptional(),
+  }),
   lifetime: "until the list is read again",
 });
 

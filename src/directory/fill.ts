@@ -188,10 +188,13 @@ async function loadDirectory(directory: Directory, state: State, now: () => numb
   const storedTimes = await state.open(nameListTimes).list();
   for (const kind of KINDS) {
     const knownTime = storedTimes.get(kind);
+    if (knownTime?.isNameless) directory.noteNameless(kind);
     const changedAt = knownTime && (knownTime.changedAt ?? knownTime.readAt);
     const own = directory.changedAt(kind) ?? 0;
+    // A list that was read later than ours replaces it, even if we have learnt something since. That is kept.
+    const isReadLater = (knownTime?.readAt ?? 0) > (directory.readAt(kind) ?? 0);
     // If our own time is in the future, the clock was wrong when it was set. In that case, any other list counts as newer.
-    const isOurs = ageOf(own, now()) < Number.POSITIVE_INFINITY && (changedAt ?? 0) < own;
+    const isOurs = !isReadLater && ageOf(own, now()) < Number.POSITIVE_INFINITY && (changedAt ?? 0) < own;
     if (changedAt === undefined || changedAt === own || isOurs) continue;
     const storedList = await state.open(nameLists).get(kind);
     if (!storedList) continue;
@@ -250,6 +253,13 @@ export function createDirectoryFiller(deps: FillDeps) {
   const isDue = (kind: Kind, everyMs: number) =>
     ageOf(directory.readAt(kind) ?? 0, now()) >= everyMs && ageOf(triedAt.get(kind) ?? 0, now()) >= RETRY_MS;
 
+  /** Records that a kind has no names, for other processes too. A list that was read before stays. */
+  const noteNameless = async (kind: Kind) => {
+    if (directory.readAt(kind) === undefined && !directory.isNameless(kind))
+      await state.commit([state.open(nameListTimes).put(kind, { readAt: now(), isNameless: true })]);
+    directory.noteNameless(kind);
+  };
+
   /** Stores a kind's entries if they have changed since they were last stored. Tokens are stored one by one. */
   const storeNames = async (kind: Kind) => {
     const [readAt, changedAt] = [directory.readAt(kind), directory.changedAt(kind)];
@@ -275,7 +285,7 @@ export function createDirectoryFiller(deps: FillDeps) {
           if (problemIs("withheld")(error)) return undefined;
           throw error;
         });
-      if (!listedRows || (listedRows.whole && listedRows.entries.length === 0)) directory.noteNameless(kind);
+      if (!listedRows || (listedRows.whole && listedRows.entries.length === 0)) await noteNameless(kind);
       if (!listedRows) continue;
       const { entries, whole, fetchedAt: readAt } = listedRows;
       if (ended.aborted) return;

@@ -12,6 +12,12 @@ export interface Budget {
   take(priority: Priority): number | Promise<number>;
 }
 
+/** A budget in this process that also knows what another one has granted. */
+export interface OwnBudget extends Budget {
+  /** Counts a request that another budget has granted. */
+  note(priority: Priority): void;
+}
+
 /** Maximum burst, as a fraction of the budget per minute. */
 const BURST = 1 / 12;
 
@@ -28,7 +34,7 @@ export function bucketOf(perMinute: number): Readonly<Record<Priority, { rate: n
  * Creates a token bucket for each priority. Tokens that overflow one bucket go to the other, so that the share of an idle
  * priority can be used by the other one. A busy priority keeps its own share.
  */
-export function createBudget(perMinute: number, now: () => number = Date.now): Budget {
+export function createBudget(perMinute: number, now: () => number = Date.now): OwnBudget {
   const bucket = bucketOf(perMinute);
   const level = { people: bucket.people.max, background: bucket.background.max };
   let filledAt = now();
@@ -55,6 +61,10 @@ export function createBudget(perMinute: number, now: () => number = Date.now): B
       if (level[priority] < 1) return Math.ceil((1 - level[priority]) / (perMinute / MINUTE));
       level[priority] -= 1;
       return 0;
+    },
+    note(priority) {
+      fill();
+      level[priority] = Math.max(level[priority] - 1, -bucket[priority].max);
     },
   };
 }

@@ -221,11 +221,15 @@ export function createExplorerService({
     const askedAt = performance.now();
     /** True if the last attempt failed that the answer depends on, and it was sent before this caller asked. */
     let isEarlier = false;
+    /** True if background work joined a person's request, which waits in the queue for a shorter time. */
+    let isTooShort = false;
     const askExplorer = () => {
+      const isPersons = flights.get(question.key)?.waiters.background === false;
       const flight = renew(question);
       flight.entry.catch((error: unknown) => {
         isEarlier =
           error instanceof ExplorerError && error.retryable && (flight.lastSentAt ?? askedAt) < askedAt;
+        isTooShort = isPersons && caller === "background" && isBusy(error);
       });
       const tooSlow = () => {
         // A request that was not sent says nothing about the explorer, unless it waits for others that get no answer.
@@ -240,7 +244,7 @@ export function createExplorerService({
       isSpent(error) && (caller === "background" || limit.payerAmong([caller.person]) !== undefined);
     try {
       const entry = await askExplorer().catch((error: unknown) => {
-        if (!isOthers(error) && !isEarlier) throw error;
+        if (!isOthers(error) && !isEarlier && !isTooShort) throw error;
         return askExplorer();
       });
       onRead(name, "upstream");
@@ -318,6 +322,7 @@ export function createExplorerService({
 }
 
 const isSpent = problemIs("spent");
+const isBusy = problemIs("busy");
 
 type Answered = Exclude<CacheEntry, { missing: true }>;
 /** An entry is read many times as the same reading, so that what is derived from a reading can be remembered (per-object.ts). */

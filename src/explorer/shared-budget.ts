@@ -1,6 +1,6 @@
 import type { Redis, RedisClient } from "../storage/redis.js";
 import { MINUTE } from "../util/units.js";
-import { type Budget, bucketOf, type Priority } from "./budget.js";
+import { type Budget, bucketOf, type OwnBudget, type Priority } from "./budget.js";
 
 /** Lua expression for the Redis server's clock, in ms. */
 const REDIS_TIME = `(function() local time = redis.call("TIME") return time[1] * 1000 + time[2] / 1000 end)()`;
@@ -58,11 +58,14 @@ export async function takeFromRedis(
 }
 
 /** Creates one budget for all processes that share a Redis. While Redis is unavailable, each process uses its own budget. */
-export function createSharedBudget(redis: Redis, perMinute: number, own: Budget, key: string): Budget {
+export function createSharedBudget(redis: Redis, perMinute: number, own: OwnBudget, key: string): Budget {
   return {
     async take(priority) {
       const wait = await redis.attempt((client) => takeFromRedis(client, key, priority, perMinute));
-      return typeof wait === "number" ? wait : own.take(priority);
+      if (typeof wait !== "number") return own.take(priority);
+      // A slow Redis comes and goes every few seconds. Both budgets together must not grant twice as much.
+      if (wait === 0) own.note(priority);
+      return wait;
     },
   };
 }

@@ -222,7 +222,8 @@ const show = rememberLast(
       ]),
       fields,
       readings: present([
-        oldest ?? found.reading,
+        found.reading,
+        oldest,
         readAt !== undefined && fields.length > 0 && { data: null, fetchedAt: readAt, stale: false },
       ]),
       menus: [validatorMenu(rows, standings), listsMenu(survey)],

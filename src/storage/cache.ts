@@ -1,6 +1,7 @@
 import Keyv, { type KeyvStoreAdapter } from "keyv";
 import { LRUCache } from "lru-cache";
 import type { Log } from "../log.js";
+import { singleFlight } from "../util/single-flight.js";
 import type { Redis } from "./redis.js";
 
 /** A cached answer with its time and approximate size in bytes, or a cached "missing" answer. */
@@ -119,6 +120,8 @@ export function createCache({ memoryMb, redis, log }: CacheOptions): Cache {
     });
   sharedStore?.on("error", () => {});
 
+  /** Reads in progress by key: a crowd that asks for the same answer reads and parses it once. */
+  const sharedReads = new Map<string, Promise<CacheHit | undefined>>();
   /** Reads an entry from Redis and stores it in memory. */
   const readShared = async (key: string, parse: CacheRequest["parse"]): Promise<CacheHit | undefined> => {
     if (!redis || !sharedStore) return undefined;
@@ -143,7 +146,7 @@ export function createCache({ memoryMb, redis, log }: CacheOptions): Cache {
       const heldEntry = await memory.get(key);
       const ownEntry: CacheHit | undefined = heldEntry && { entry: heldEntry, layer: "memory" };
       if (heldEntry && heldEntry.fetchedAt >= wanted.newerThan) return ownEntry;
-      const sharedEntry = await readShared(key, wanted.parse);
+      const sharedEntry = await singleFlight(sharedReads, key, () => readShared(key, wanted.parse), false);
       if (sharedEntry && sharedEntry.entry.fetchedAt > (heldEntry?.fetchedAt ?? 0)) return sharedEntry;
       const newEntry = redis && (await memory.get(key));
       return newEntry ? { entry: newEntry, layer: "memory" } : ownEntry;

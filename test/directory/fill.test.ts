@@ -278,6 +278,10 @@ it("does not wait for the names of a list that the API key may not use", async (
   }
   expect(isLoading(directory, ["validator", "party", "proposal"])).toBe(false);
   expect(sizes()).toEqual([250, 0, 25]);
+  // Nor does another process, which never reads the lists itself.
+  const other = createDirectory();
+  await createDirectoryLoader(other, state, log)();
+  expect(isLoading(other, ["validator", "party", "proposal"])).toBe(false);
   sandbox.clearFaults();
   await fill();
   expect(sizes()).toEqual([250, 300, 25]);
@@ -313,4 +317,26 @@ it("offers two long names that differ only at their end with different labels", 
   const labels = toChoices(["proposal"], "default", offering).map((each) => each.name);
   expect(new Set(labels).size).toBe(2);
   for (const label of labels) expect(label).toMatch(/… · SV 5[03], In Progress/);
+});
+
+it("loads a list that was read meanwhile, although this process has learnt something since", async () => {
+  const entry = (id: string, version: string) => ({ id, name: id, active: true, version, seenAt: now });
+  const store = (readAt: number, ...entries: readonly object[]) =>
+    state.commit([
+      state.open(nameLists).put("validator", { readAt, entries }),
+      state.open(nameListTimes).put("validator", { readAt }),
+    ]);
+  const other = createDirectory(() => now);
+  const load = createDirectoryLoader(other, state, log, () => now);
+  await store(now, entry("a", "0.6.4"));
+  await load();
+  now += HOUR;
+  // The lease holder's list is as old as its first page, and people's screens go on while it is read.
+  other.add("validator", entry("a", "0.6.5"));
+  await store(now - 20_000, entry("a", "0.6.4"), entry("b", "0.6.5"));
+  await load();
+  expect(other.entries("validator").map(({ id, version }) => [id, version])).toEqual([
+    ["a", "0.6.5"],
+    ["b", "0.6.5"],
+  ]);
 });

@@ -371,6 +371,16 @@ describe("the explorer service", () => {
     expect([before, sent()]).toEqual([1, 1]);
   });
 
+  it("keeps a poll waiting that joined a person's request, although people give up sooner", async () => {
+    const turnAt = performance.now() + 8_500;
+    service = serve({
+      take: (priority) => (priority === "background" && performance.now() > turnAt ? 0 : 50),
+    });
+    const asked = problemOf(service.for(ana).price({}));
+    const polled = problemOf(service.for("background", { maxAgeMs: 0 }).price({}));
+    expect(await Promise.all([asked, polled])).toEqual(["busy", "no error"]);
+  });
+
   it("takes a redirect of one endpoint for that endpoint's problem, while others answer", async () => {
     await service.for(ana).price({});
     sandbox.injectFault({ kind: "redirect", to: "http://127.0.0.1:9/" }, { path: /parties/ });

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { Refused } from "../../sandbox/explorer/server.js";
 import { surveyVersions } from "../../src/ledger/versions.js";
 import { versionFields } from "../../src/screens/overview.js";
-import { HOUR } from "../../src/util/units.js";
+import { HOUR, MINUTE } from "../../src/util/units.js";
 import { type Harness, SMALL, startHarness, textOf } from "../harness.js";
 
 let harness: Harness;
@@ -18,6 +19,26 @@ it("the overview counts all silent validators that the explorer still calls acti
   const { driver, people, channels } = harness.discord;
   const overview = await driver.ask({ user: people.ana, channel: channels.general }, "/validator list");
   expect(textOf(overview)).toContain("🟢 **110** of 260 active · 🔴 **150** inactive");
+});
+
+it("the overview is as old as its oldest list, also while no validator is silent", async () => {
+  const { ledger } = harness.explorer;
+  // What the last test has cached is forgotten.
+  harness.pass(HOUR);
+  for (const each of ledger.validators) each.lastActiveAt = harness.now();
+  const { driver, people, channels } = harness.discord;
+  const show = async () =>
+    textOf(await driver.ask({ user: people.ana, channel: channels.general }, "/validator list"));
+  await show();
+  harness.explorer.mood = (answer, _, { status }) => {
+    if (status === "INACTIVE") throw new Refused(500);
+    return answer;
+  };
+  harness.pass(20 * MINUTE);
+  const shown = await show();
+  harness.explorer.mood = undefined;
+  expect(shown).toContain("🔴 **0** inactive");
+  expect(shown).toContain("Older data");
 });
 
 it("the overview names the version that most run, and how many others there are", () => {

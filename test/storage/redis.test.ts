@@ -163,6 +163,43 @@ describeWithRedis("Redis behind the cache", () => {
     await later.close();
   });
 
+  it("is read once for a crowd that asks for the same answer", async () => {
+    const [one, two] = await Promise.all(
+      [1, 2].map(async () => createCache({ memoryMb: 8, redis: (await startBot()).redis, log })),
+    );
+    const entry = { data: 1, fetchedAt: Date.now(), bytes: 1 };
+    for (const key of ["crowd", "last"]) await one?.set(key, entry, 60_000);
+    await expect
+      .poll(() => two?.get("last", { newerThan: 0, parse: (data) => data }))
+      .toMatchObject({ layer: "redis" });
+    let parsed = 0;
+    const parse = (data: unknown) => {
+      parsed += 1;
+      return data;
+    };
+    const hits = await Promise.all(
+      Array.from({ length: 100 }, () => two?.get("crowd", { newerThan: 0, parse })),
+    );
+    expect([new Set(hits.map((hit) => hit?.layer)), parsed]).toEqual([new Set(["redis"]), 1]);
+  });
+
+  it("does not grant what it has granted again when it is gone", async () => {
+    const { redis } = await startBot();
+    // No time passes for the process, so all that it grants is a burst.
+    const budget = createSharedBudget(
+      redis,
+      120,
+      createBudget(120, () => 0),
+      "crier:test-quota-gone",
+    );
+    let granted = 0;
+    while ((await budget.take("people")) === 0) granted += 1;
+    expect(granted).toBeGreaterThan(3);
+    await server.close();
+    await expect.poll(() => redis.usable()).toBe(false);
+    expect(await budget.take("people")).toBeGreaterThan(0);
+  });
+
   it("shares one budget between two bots", async () => {
     const [one, two] = [await startBot(), await startBot()];
     const perMinute = 240;
