@@ -46,7 +46,7 @@ export function createChores(context: ChoreContext) {
     if (lease.validUntil() <= now()) return;
     const isOver = endedAt !== null;
     // A subject that had ended may be open again.
-    const { isOver: _, closedSince: __, ...shown } = document;
+    const { isOver: _, ...shown } = document;
     let nextDocument: Announced = { ...shown, revision, editedAt: now(), ...(isOver && { isOver }) };
     try {
       await editAnnounced(rest, document, payload);

@@ -110,8 +110,6 @@ const announcedSchema = z.object({
   editedAt: timestampSchema.exactOptional(),
   /** True once the message shows that its subject has ended. Without `editedAt`, it was sent like that. */
   isOver: z.boolean().exactOptional(),
-  /** Time since which Discord refuses its edits, because the bot may not see or write to the channel. */
-  closedSince: timestampSchema.exactOptional(),
   /** Time of the next attempt to edit it, epoch ms. */
   notBefore: timestampSchema.exactOptional(),
   /** Steps that remain after sending. */

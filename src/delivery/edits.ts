@@ -11,7 +11,10 @@ import type { DeliveryContext } from "./context.js";
 /** Minimum delay before an edit that Discord refused, or did not answer, is tried again, in ms. */
 const REFUSED_MS = 5 * SECOND;
 const UNKNOWN_MS = 30 * SECOND;
-/** Time for which an edit is tried again every hour in a channel that the bot cannot see or write to, in ms. */
+/**
+ * Time after a message or its last edit for which an edit is tried again every hour in a channel that the bot cannot see or write to,
+ * in ms.
+ */
 const CLOSED_MS = 7 * DAY;
 
 /** Edits a delivered message. An archived post in a forum is opened for the edit, then archived again. */
@@ -49,12 +52,11 @@ export function afterFailedEdit(document: Announced, error: unknown, now: number
   const isOldMessage =
     error instanceof DiscordAPIError &&
     error.code === ErrorCode.MaximumNumberOfEditsToMessagesOlderThanOneHourReached;
-  if (isOldMessage) return { ...document, notBefore: now + HOUR };
-  // The channel may be closed for a while.
-  const isClosed = problem === "no-access" || hasCode(error, ErrorCode.MissingPermissions);
-  const { closedSince = now } = document;
-  if (isClosed && ageOf(closedSince, now) < CLOSED_MS)
-    return { ...document, closedSince, notBefore: now + HOUR };
+  // The channel may have been closed for a while.
+  const isClosed =
+    (problem === "no-access" || hasCode(error, ErrorCode.MissingPermissions)) &&
+    ageOf(document.editedAt ?? document.at, now) < CLOSED_MS;
+  if (isOldMessage || isClosed) return { ...document, notBefore: now + HOUR };
   if (problem === "refused-for-now")
     return { ...document, notBefore: now + Math.max(retryAfterOf(error) ?? 0, REFUSED_MS) };
   if (problem === "unknown") return { ...document, notBefore: now + UNKNOWN_MS };

@@ -608,37 +608,3 @@ it("keeps editing a message in a person's archived thread, which the bot may ope
   expect(await noted()).toMatchObject({ revision: 3, isOver: true });
   expect(edits).toBe(2);
 });
-
-it("edits a message that had not changed for eight days although its channel was closed for two hours", async () => {
-  const closed = {
-    id: discord.world.bot.id,
-    type: 1 as const,
-    allow: "0",
-    deny: String(PERMISSION.viewChannel),
-  };
-  const subject: SubjectState = { revision: 2, endedAt: null };
-  const { state, note, upkeep } = deliveryOf({
-    lasting: {
-      stateOf: async () => subject,
-      beginningOf: (name) => name,
-      titleOf: async () => "Tide",
-      current: async () => viewOf("Tide 2"),
-    },
-  });
-  const post = { payload: viewOf("Tide 1"), nonce: "closed" };
-  const messageId = await postMessage(newRest(), channelId, post, new AbortController().signal);
-  await note({ messageId });
-  now += 8 * 86_400_000;
-  channel.permission_overwrites.push(closed);
-  await upkeep.run();
-  now += 2 * 3_600_000;
-  await upkeep.run();
-  channel.permission_overwrites.length = 0;
-  now += 2 * 3_600_000;
-  upkeep.touch(FEED);
-  await upkeep.run();
-  expect(texts()).toEqual(["Tide 2"]);
-  const noted = () => state.open(announcements).get(announcedId(FEED, "high", channelId));
-  expect(await noted()).toMatchObject({ revision: 2 });
-  expect(await noted()).not.toHaveProperty("closedSince");
-});

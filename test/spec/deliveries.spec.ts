@@ -232,16 +232,12 @@ describe("a message after an edit that Discord refused", () => {
   const refused = (status: number, code: number) =>
     new DiscordAPIError({ message: "no", code }, code, status, "PATCH", "https://discord.example", {});
   it.each([
-    ["is edited later if somebody has hidden the channel", 403, 50_001, 0, NOW + HOUR],
-    ["is edited later for a week", 403, 50_001, 7 * DAY - 1, NOW + HOUR],
-    ["is given up a week after somebody has hidden the channel", 403, 50_001, 7 * DAY, undefined],
+    ["is edited later if somebody has hidden the channel", 403, 50_001, DAY, NOW + HOUR],
+    ["is given up a week after its last edit", 403, 50_001, 7 * DAY, undefined],
     ["is given up if Discord never accepts it", 400, 50_035, 0, undefined],
     ["is given up if somebody deleted it", 404, 10_008, 0, undefined],
-  ] as const)("%s", (_, status, code, closedMs, notBefore) => {
-    const edited = document({
-      at: NOW - 30 * DAY,
-      ...(closedMs > 0 ? { closedSince: NOW - closedMs } : {}),
-    });
+  ] as const)("%s", (_, status, code, ageMs, notBefore) => {
+    const edited = document({ at: NOW - 30 * DAY, editedAt: NOW - ageMs });
     const after = afterFailedEdit(edited, refused(status, code), NOW);
     expect([after.notBefore, after.revision]).toEqual([notBefore, notBefore && 3]);
   });
