@@ -233,8 +233,6 @@ export function createRest(parts: Parts) {
     "POST /channels/:channel/messages": postMessage,
     "PATCH /channels/:channel/messages/:message": ({ parameters, body, uploads }) => {
       const message = ownMessage(parameters.channel, parameters.message);
-      if (visible(parameters.channel).thread_metadata?.archived)
-        throw new DiscordError(400, 50_083, "Thread is archived");
       limits.checkEdit(message, world.now());
       return publicMessage(editMessage(world, message, body as Sent, uploads));
     },

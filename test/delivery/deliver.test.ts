@@ -595,9 +595,11 @@ it("keeps editing a message in a person's archived thread, which the bot may ope
   const noted = () => state.open(announcements).get(announcedId(FEED, "high", channelId));
   const metadata = thread.thread_metadata;
   if (!metadata) throw new Error("no thread");
-  // Nobody writes for eight days, and Discord archives the thread.
+  // Nobody writes for eight days, and Discord archives the thread. It refuses edits there, which the sandbox does not.
   now += 8 * 86_400_000;
   metadata.archived = true;
+  const error = new DiscordError(400, 50_083, "Thread is archived");
+  discord.trap({ method: "PATCH", path: /messages/, times: 1, error });
   await upkeep.run();
   // The vote ends.
   subject = { revision: 3, endedAt: now };
