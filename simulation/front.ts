@@ -131,9 +131,11 @@ export function createFront(network: Network, botId: string): Front {
     },
 
     async complete(kind, typed) {
-      const { directory, links, renderer, screens } = network;
+      const { directory, names, links, renderer, screens } = network;
       const intervals = await screens.rhythms.intervals();
-      return toChoices([kind], typed, { directory, links, renderer, intervals }).map(({ name }) => name);
+      return toChoices([kind], typed, { directory, names, links, renderer, intervals }).map(
+        ({ name }) => name,
+      );
     },
   };
 }

@@ -72,9 +72,9 @@ export const newExplorer = (
   });
 
 /** Creates names that know only what is learnt. Nothing is read from an explorer. */
-export const newNames = (state: State): Names =>
+export const newNames = (state: State, directory = createDirectory()): Names =>
   createNames({
-    directory: createDirectory(),
+    directory,
     explorer: createExplorerService({
       upstream: () => Promise.reject(new Error("No explorer")),
       cache: createCache({ memoryMb: 1, log: quiet }),

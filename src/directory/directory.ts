@@ -4,6 +4,7 @@ import { scheduledUpgrade, type UpgradeSchedule } from "../ledger/upgrades.js";
 import { surveyVersions, type VersionSurvey } from "../ledger/versions.js";
 import { fingerprint, shortId } from "../text/ids.js";
 import { cut } from "../text/plain.js";
+import { perObject } from "../util/per-object.js";
 import { MINUTE } from "../util/units.js";
 import { activeIn, type ReportIntervals } from "./active.js";
 import type { NamedEntry } from "./collections.js";
@@ -55,6 +56,8 @@ export interface Directory {
    * entries.
    */
   search(kinds: readonly Kind[], text: string, max: number): Match[];
+  /** As `search`. If nothing matches, returns things whose name contains the text, also within a word. */
+  suggest(kinds: readonly Kind[], text: string, max: number): Match[];
   /** Returns a kind's entries with this name, ignoring case. */
   namesakes(kind: Kind, name: string): readonly NamedEntry[];
   /** Returns entries whose name, id or shortened id equals the text, ignoring case. */
@@ -87,8 +90,11 @@ interface List {
 }
 
 const SEPARATORS = /[\s\p{P}\p{S}]+/u;
-/** Folds a text for comparisons that ignore case and forms of a character. */
-export const folded = (text: string): string => text.normalize("NFKC").toLowerCase();
+/** Folds a text for comparisons that ignore case, forms of a character and the width of spaces, which messages do not show. */
+export const folded = (text: string): string => text.normalize("NFKC").toLowerCase().replace(/\s+/g, " ");
+
+/** Returns a name for comparisons. Remembered, because completion compares all names for each letter that a person types. */
+const foldedName = perObject(({ name }: NamedEntry) => folded(name ?? ""));
 
 const toWords = ({ id, name }: NamedEntry, index: number): SearchWords => ({
   index,
@@ -154,6 +160,8 @@ const MAX_WORDS = 6;
 const MAX_FUZZY = 24;
 /** Number of rows that are indexed before yielding to the event loop. */
 const CHUNK = 250;
+/** Minimum length of a text that is looked for within words, in characters. */
+const MIN_INNER = 2;
 /** Maximum number of matches that are ranked. A short text can match thousands. */
 const MAX_RANKED = 400;
 
@@ -182,11 +190,13 @@ function namedIn({ entries, byId, byName }: List, text: string, typed: string): 
   // NFKC turns "…" into three dots.
   if (typed.includes("...")) {
     const wanted = typed.replaceAll("`", "");
-    return entries.filter(({ id, name }) =>
-      [shortId(id), fingerprint(id), `${name} ${fingerprint(id)}`, `${name} · ${fingerprint(id)}`].some(
-        (each) => folded(each) === wanted,
-      ),
-    );
+    const shown = entries.filter(({ id, name }) => {
+      const mark = fingerprint(id);
+      const forms = [shortId(id), mark, `${name} ${mark}`, `${name} · ${mark}`, `${name} (${mark})`];
+      return forms.some((each) => folded(each) === wanted);
+    });
+    // A name may contain "…" itself.
+    return [...new Set([...shown, ...withName({ entries, byName }, typed)])];
   }
   return withName({ entries, byName }, typed);
 }
@@ -315,13 +325,30 @@ export function createDirectory(now = Date.now): Directory {
         .map(({ match }) => match);
     },
 
+    suggest(kinds, text, max) {
+      const similar = directory.search(kinds, text, max);
+      const part = folded(text).trim();
+      if (similar.length > 0 || [...part].length < MIN_INNER) return similar;
+      // Names may have no spaces: "BirchCustody", or those in Chinese or Japanese.
+      return kinds
+        .flatMap((kind) =>
+          listOf(kind)
+            .entries.filter((entry) => foldedName(entry).includes(part))
+            .map((entry) => ({ kind, entry })),
+        )
+        .slice(0, max);
+    },
+
     namesakes: (kind, name) => withName(listOf(kind), folded(name)),
 
     named(kinds, text) {
       const typedText = folded(text).trim();
-      return kinds.flatMap((kind) =>
+      const namedMatches = kinds.flatMap((kind) =>
         namedIn(listOf(kind), text.trim(), typedText).map((entry) => ({ kind, entry })),
       );
+      // An id of one kind may be a name of another.
+      const byId = namedMatches.filter(({ entry }) => entry.id === text.trim());
+      return byId.length > 0 ? byId : namedMatches;
     },
 
     async replace(kind, entries, readAt, changedAt = readAt) {

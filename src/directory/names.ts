@@ -27,7 +27,7 @@ import { repeatedIn } from "../util/groups.js";
 import { lazy, singleFlight } from "../util/single-flight.js";
 import { withTimeout } from "../util/timeouts.js";
 import { type NamedEntry, requestSummaries } from "./collections.js";
-import type { Directory } from "./directory.js";
+import { type Directory, folded, type Kind, type Match } from "./directory.js";
 
 /** The parts of a vote request that its name depends on. */
 export interface NamedRequest {
@@ -65,6 +65,8 @@ export interface Names {
    * @param identity the only one that is needed
    */
   marksOf(name: string, identity?: string): ReadonlyMap<string, string>;
+  /** Returns the things that are shown as this text, ignoring case: by name, with or without its mark, or by id. */
+  named(kinds: readonly Kind[], text: string): readonly Match[];
   /** Returns the name of a vote request as if no other had the same. */
   ownName(request: NamedRequest): string;
   /** Returns the constructor of a vote request's action. Empty if its detail has none, `undefined` if the detail was not read. */
@@ -117,6 +119,9 @@ const timeOf = (entry: NamedEntry) =>
   entry.openedAt === undefined
     ? undefined
     : `${dayOf(entry)}, ${new Date(entry.openedAt).toISOString().slice(11, 16)}`;
+
+/** Matches a name with a mark in parentheses after it. */
+const MARKED = /^(.+) \([^()]+(?:\([^()]*\))?\)$/;
 
 /** Name of a request without a title and an action. */
 const NAMELESS = "Vote request without a title";
@@ -229,6 +234,18 @@ export function createNames({ directory, explorer, state, log, coin = DEFAULT_CO
           if (value !== undefined && !repeated.has(value) && !marks.has(id)) marks.set(id, value);
       }
       return marks;
+    },
+
+    named(kinds, text) {
+      const plainMatches = directory.named(kinds, text);
+      const bareName = MARKED.exec(text.trim())?.[1];
+      if (plainMatches.length > 0 || bareName === undefined) return plainMatches;
+      const marks = names.marksOf(bareName);
+      const wanted = folded(text.trim());
+      return directory.named(kinds, bareName).filter(({ entry: { id, name } }) => {
+        const mark = marks.get(id);
+        return mark !== undefined && folded(`${name} (${mark})`) === wanted;
+      });
     },
 
     ownName({ identity, title, action }) {

@@ -8,6 +8,7 @@ import {
   type Match,
   oncePerThing,
 } from "../directory/directory.js";
+import type { Names } from "../directory/names.js";
 import type { Interval } from "../ledger/network-rhythm.js";
 import { STANDING_SIGNS } from "../screens/parts.js";
 import { directoryStandings } from "../screens/validators.js";
@@ -50,6 +51,7 @@ const SIGNS: Readonly<Record<Exclude<Kind, "validator">, (entry: NamedEntry) => 
 /** The parts of a network that its choices are made from. */
 interface Offering {
   readonly directory: Directory;
+  readonly names: Pick<Names, "named">;
   readonly links: Links;
   /** Adds the network's name if there are several. */
   readonly renderer: Pick<Renderer, "title">;
@@ -79,10 +81,13 @@ function labelFor({ kind, entry }: Match, namesakes: readonly Match[], offering:
  * a cut id would be invalid.
  */
 export function toChoices(kinds: readonly Kind[], typed: string, offering: Offering): OfferedChoice[] {
-  const { directory } = offering;
+  const { directory, names } = offering;
   const text = readId(typed);
   // Half of the matches may be the same things as parties.
-  const matches = oncePerThing(directory.search(kinds, text, 2 * LIMITS.choices)).slice(0, LIMITS.choices);
+  const similar = directory.suggest(kinds, text, 2 * LIMITS.choices);
+  // Shortened ids and names with their marks are not indexed.
+  const foundMatches = similar.length > 0 ? similar : names.named(kinds, text);
+  const matches = oncePerThing(foundMatches).slice(0, LIMITS.choices);
   const labelled = matches.map((match) => ({ match, ...labelFor(match, [], offering) }));
   if (matches.length > 0)
     return labelled.map((each) => {

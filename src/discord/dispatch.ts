@@ -16,7 +16,7 @@ import { isScreen, namedAddress, parseAddress, type ScreenAddress } from "../scr
 import { openScreen } from "../screens/index.js";
 import type { ScreenServices } from "../screens/view.js";
 import { StateError } from "../storage/store.js";
-import { isWholeId, typedId } from "../text/ids.js";
+import { isWholeId, LINK, typedId } from "../text/ids.js";
 import { escapeText } from "../text/markdown.js";
 import { yieldIfBusy } from "../util/event-loop.js";
 import { FinalError, PersonError } from "../util/person-error.js";
@@ -281,8 +281,10 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     const makeChoices = async () => {
       if (!kinds)
         return definition && "run" in definition ? definition.complete?.(interaction, services) : undefined;
-      const { directory, rhythms } = services.screens;
-      return toChoices(kinds, typed, { ...services, directory, intervals: await rhythms.intervals() });
+      const { directory, names, rhythms, others } = services.screens;
+      // A choice does not name a network. A link that is left as typed opens on its own.
+      if (others.length > 0 && LINK.test(typed)) return [];
+      return toChoices(kinds, typed, { ...services, directory, names, intervals: await rhythms.intervals() });
     };
     const choices = allowedChoices((await makeChoices()) ?? []);
     await sendDespiteBreaks(() => interaction.respond(choices));

@@ -59,6 +59,9 @@ export interface Renderer {
   mark(deliveryId: string): string;
 }
 
+/** Returns the length that a title may have so that it is not cut, in UTF-16 units. */
+export const titleRoom = ({ title }: Pick<Renderer, "title">): number => MAX_THREAD_NAME - title("").length;
+
 /** Options of a renderer. */
 interface RendererOptions {
   /** Discord's ids by command path. Empty until the commands are registered. */
@@ -102,13 +105,12 @@ export function createRenderer(links: Links, options: RendererOptions = {}): Ren
     coin = DEFAULT_COIN,
     salt = () => undefined,
   } = options;
-  const toOption = perObject((writer: Writer) =>
-    perObject((choice: Choice) => menuOption(choice, writer, coin)),
-  );
+  // Choices lead to things that the explorer has listed, never to the text that a person typed.
+  const toOption = perObject((choice: Choice) => menuOption(choice, links, coin));
   const renderNew = (view: View, words: MessageWords, here?: ScreenAddress, back?: ScreenAddress) => {
     const writer = view.isNothing ? links.unkept : links;
     const page = view.explorerPage && pageOf(view.explorerPage);
-    const rows = toRows(view, here, back, writer, page, toOption(writer));
+    const rows = toRows(view, here, back, writer, page, toOption);
     return toMessage(view, rows, words, here !== undefined);
   };
   const rendered = new LRUCache<View, RenderedView>({ max: MAX_RENDERED });

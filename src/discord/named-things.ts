@@ -6,6 +6,7 @@ import {
   type Kind,
   type Match,
 } from "../directory/directory.js";
+import type { Names } from "../directory/names.js";
 import { KIND_WORDS, MIN_SEARCHED } from "../screens/lookup.js";
 import { isWholeId, typedId } from "../text/ids.js";
 import { escapeText } from "../text/markdown.js";
@@ -15,6 +16,7 @@ import type { Links } from "./links.js";
 /** Services that resolve names. */
 export interface NameServices {
   readonly directory: Directory;
+  readonly names: Pick<Names, "named">;
   readonly links: Pick<Links, "readChoice" | "choiceValue">;
 }
 
@@ -45,23 +47,23 @@ function partlyNamed(directory: Directory, kinds: readonly Kind[], typed: string
 export async function readThing(
   typed: string,
   kinds: readonly Kind[],
-  { directory, links }: NameServices,
+  { directory, names, links }: NameServices,
   hasSuggestions = true,
 ): Promise<string> {
   const id = typedId((await links.readChoice(typed)) ?? typed);
   if (isWholeId(id) && !isBareFingerprint(id, kinds)) return id;
   const [kind = "validator"] = kinds;
   const kindName = KIND_WORDS[kind];
-  const namedMatches = directory.named(kinds, id);
+  const namedMatches = names.named(kinds, id);
   // The name of a thing that is not listed must not mean another one with a similar id.
   const [only, ...others] = namedMatches.length > 0 ? namedMatches : partlyNamed(directory, kinds, id);
   if (only && others.length === 0) return only.entry.id;
   if (only) {
-    const names = [only, ...others].map(({ entry }) => entryLabel(entry, MAX_NAME, true));
-    const moreCount = names.length - MAX_NAMED;
-    const moreWords = names.length < MAX_MATCHES ? `and ${moreCount} more` : "and more";
+    const labels = [only, ...others].map(({ entry }) => entryLabel(entry, MAX_NAME, true));
+    const moreCount = labels.length - MAX_NAMED;
+    const moreWords = labels.length < MAX_MATCHES ? `and ${moreCount} more` : "and more";
     const more = moreCount > 0 ? [moreWords] : [];
-    const listed = escapeText([...names.slice(0, MAX_NAMED), ...more].join("; "));
+    const listed = escapeText([...labels.slice(0, MAX_NAMED), ...more].join("; "));
     const remedy = hasSuggestions ? "Pick one of the suggestions as you type." : "Paste a full id instead.";
     throw new PersonError(`That matches several: ${listed}. ${remedy}`);
   }

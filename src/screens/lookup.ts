@@ -1,4 +1,4 @@
-import { folded, isLoading, KINDS, type Kind, type Match, oncePerThing } from "../directory/directory.js";
+import { isLoading, KINDS, type Kind, type Match, oncePerThing } from "../directory/directory.js";
 import type { Names } from "../directory/names.js";
 import { ExplorerError, isUnknown } from "../explorer/errors.js";
 import { DISCORD_LINK, isPartyId, shortId } from "../text/ids.js";
@@ -6,6 +6,7 @@ import { md } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { PersonError } from "../util/person-error.js";
 import { address, type ParametersOf, type ScreenAddress } from "./addresses.js";
+import { MAX_LABEL } from "./parts.js";
 import type { Choice, Detour, ScreenContext, View } from "./view.js";
 
 /** A screen that accepts a name instead of an id. */
@@ -94,11 +95,11 @@ async function firstThatIs(all: readonly Guess[], context: LookupContext): Promi
   return undefined;
 }
 
-type LookupNames = Pick<Names, "voteRequest" | "marksOf">;
+type LookupNames = Pick<Names, "voteRequest">;
 
 /** Returns a match's name. Vote requests with the same title are told apart as in lists. */
 const nameIn = ({ kind, entry: { id, name } }: Match, names: LookupNames): string | null =>
-  kind === "proposal" ? names.voteRequest({ identity: id, title: name }) : name;
+  kind === "proposal" ? names.voteRequest({ identity: id, title: name }, MAX_LABEL) : name;
 
 /** Returns a choice for each match. Two that look the same are told apart by their ids. */
 function toChoices(
@@ -140,24 +141,12 @@ export const MIN_SEARCHED = 3;
 /** Matches that are named in the text. The menu has all of them. */
 const SHOWN_MATCHES = 5;
 
-/** Matches a name with a mark in parentheses after it. */
-const MARKED = /^(.+) \([^()]+(?:\([^()]*\))?\)$/;
-
 /** Returns exact matches by name, as it is or as lists show it, or else similar ones. */
 function matchesFor({ directory, names }: LookupContext, kinds: readonly Kind[], text: string) {
-  const bareName = MARKED.exec(text.trim())?.[1];
-  const namesakes = bareName === undefined ? [] : directory.named(kinds, bareName);
-  const marks = bareName === undefined ? undefined : names.marksOf(bareName);
-  const wanted = folded(text.trim());
-  const isMarked = ({ entry: { id, name } }: Match) => {
-    const mark = marks?.get(id);
-    return mark !== undefined && folded(`${name} (${mark})`) === wanted;
-  };
-  const plainMatches = directory.named(kinds, text);
-  const namedMatches = plainMatches.length > 0 ? plainMatches : namesakes.filter(isMarked);
+  const namedMatches = names.named(kinds, text);
   const isSearched = namedMatches.length === 0 && [...text.trim()].length >= MIN_SEARCHED;
   // Half of the matches may be the same things as parties.
-  const foundMatches = isSearched ? directory.search(kinds, text, 2 * MAX_CHOICES) : namedMatches;
+  const foundMatches = isSearched ? directory.suggest(kinds, text, 2 * MAX_CHOICES) : namedMatches;
   return { exact: namedMatches.length > 0, matches: oncePerThing(foundMatches).slice(0, MAX_CHOICES) };
 }
 

@@ -15,6 +15,9 @@ import { type Address, address } from "./addresses.js";
 import { jsonFile } from "./json-file.js";
 import type { Attachment, Choice, Field, Menu, View } from "./view.js";
 
+/** Maximum length of a label in a menu (Discord: 100 characters). */
+export const MAX_LABEL = 100;
+
 /** Shortens untrusted text for a row, to leave room for the other rows. */
 export const brief = (text: string): string => cut(text, 60);
 

@@ -11,7 +11,7 @@ import { countedWords } from "../text/numbers.js";
 import { capitalized } from "../text/plain.js";
 import { present } from "../util/present.js";
 import { address, type ParametersOf, parseAddress } from "./addresses.js";
-import { extent, orNothing, pageOf, row, rowMenu } from "./parts.js";
+import { extent, MAX_LABEL, orNothing, pageOf, row, rowMenu } from "./parts.js";
 import { type Choice, type Menu, type Screen, SIDE_MS } from "./view.js";
 import { stateText, tallyWords } from "./vote-parts.js";
 import { untilWords } from "./vote-times.js";
@@ -33,9 +33,8 @@ const judgedStanding = (each: VoteRequestListItem, { superValidators, names, now
   return { request, needed: neededVotes, standing: standingOf(request, neededVotes, now) };
 };
 
-/** Maximum length of a name in a line, and in a menu (Discord: 100 characters). */
+/** Maximum length of a name in a line. */
 const MAX_TITLE = 120;
-const MAX_LABEL = 100;
 
 const toLine = (each: VoteRequestListItem, names: Names, judging: Judging) => {
   const { request, needed, standing } = judgedStanding(each, judging);

@@ -10,7 +10,7 @@ import { countedWords } from "../text/numbers.js";
 import { PersonError } from "../util/person-error.js";
 import { present } from "../util/present.js";
 import { address } from "./addresses.js";
-import { orNothing, pageOf, row, rowMenu } from "./parts.js";
+import { MAX_LABEL, orNothing, pageOf, row, rowMenu } from "./parts.js";
 import type { Screen } from "./view.js";
 import { BALLOTS, statusText } from "./vote-parts.js";
 
@@ -147,7 +147,7 @@ export const voter: Screen<"voter"> = async ({ id, page }, { explorer, names, wa
       rowMenu(shownBallots.rows, "Open a vote request…", ({ request }) => {
         const identity = identityOf(request);
         if (identity === null) return undefined;
-        const label = names.voteRequest({ ...request, identity });
+        const label = names.voteRequest({ ...request, identity }, MAX_LABEL);
         return { label, hint: shortId(identity), to: address("voteRequest", { id: identity }) };
       }),
     ],

@@ -57,19 +57,24 @@ function wholeIdIn(text: string): string | undefined {
 }
 
 /** Matches a pasted link, plain or in Markdown. Ids contain no links. */
-const LINK = /https?:\/\/[^\s<>()"'`]+/i;
+export const LINK = /https?:\/\/[^\s<>()"'`]+/i;
 
 /** Matches a link to a message, a channel, a server or a profile in Discord, or an invitation. */
 export const DISCORD_LINK = /^https?:\/\/(?:[a-z]+\.)?(?:discord\.(?:com|gg)|discordapp\.com)\//i;
 
-/** Returns the id in a link: its last part that looks like an id, or else its last part. A link to Discord has none. */
+/**
+ * Returns the id in a link: the last complete id in its path, or else its last part that looks like an id, or else its last part. A
+ * query or a fragment may hold the id of something else, such as a cursor. A link to Discord has no id.
+ */
 function idInLink(link: string): string {
   if (!URL.canParse(link) || DISCORD_LINK.test(link)) return link;
   const { pathname, searchParams, hash } = new URL(link);
-  const pathParts = [...pathname.split("/"), ...searchParams.values(), ...hash.split(/[#/=&?]/)]
-    .map(decode)
-    .filter(Boolean);
-  return pathParts.findLast((part) => /::|[0-9a-f]{32}/i.test(part)) ?? pathParts.at(-1) ?? "";
+  const pathParts = pathname.split("/").map(decode);
+  const allParts = [...pathParts, ...searchParams.values(), ...hash.split(/[#/=&?]/).map(decode)].filter(
+    Boolean,
+  );
+  const isLikeId = (part: string) => /::|[0-9a-f]{32}/i.test(part);
+  return pathParts.findLast(isWholeId) ?? allParts.findLast(isLikeId) ?? allParts.at(-1) ?? "";
 }
 
 function decode(part: string): string {

@@ -290,7 +290,7 @@ it("does not wait for the names of a list that the API key may not use", async (
 it("offers the typed text before a list has been read", async () => {
   const links = newLinks();
   const intervals = () => ({ ms: HOUR });
-  const offering = { directory, links, renderer: createRenderer(links), intervals };
+  const offering = { directory, names: directory, links, renderer: createRenderer(links), intervals };
   const offered = (kind: "party" | "token") => toChoices([kind], "quartz", offering);
   expect(offered("party")).toEqual([{ name: expect.stringContaining("still loading"), value: "quartz" }]);
   await fill();
@@ -301,6 +301,7 @@ it("offers two long names that differ only at their end with different labels", 
   const links = newLinks();
   const offering = {
     directory,
+    names: directory,
     links,
     renderer: createRenderer(links),
     intervals: () => ({ ms: HOUR }),

@@ -18,6 +18,7 @@ describe("a bot with two networks", () => {
         WATCH_POLL_SECONDS: "1",
         EXPLORER_LINK_PARTY: "https://scan.example/party/{id}",
         EXPLORER_LINK_PARTY_TEST: "https://test.scan.example/party/{id}",
+        EXPLORER_LINK_PROPOSAL_TEST: "https://test.scan.example/vote/{id}",
       }),
     });
     if (!harness.second) throw new Error("There is no second network");
@@ -110,6 +111,13 @@ describe("a bot with two networks", () => {
       const opened = await asked(guest(), "/party show", { party: link });
       expect(titleOf(opened).endsWith(" · TestNet"), link).toBe(isTest);
     }
+  });
+
+  it("offers no choice for a link, because a choice would open on the default network", async () => {
+    const proposal = `https://test.scan.example/vote/${second.ledger.voteRequests[0]?.firstContractId}`;
+    const { driver } = harness.discord;
+    expect(await driver.complete(guest(), "/proposals show", "proposal", { proposal })).toEqual([]);
+    expect(titleOf(await asked(guest(), "/proposals show", { proposal }))).toMatch(/ · TestNet$/);
   });
 
   it("keeps a party's data on two networks apart, each with its own coin", async () => {

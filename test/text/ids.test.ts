@@ -45,3 +45,18 @@ it.each([
 ])("%j is a party's id: %s", (text, expected) => {
   expect(isPartyId(text)).toBe(expected);
 });
+
+describe("a link of the web explorer", () => {
+  const party = `acme-1::1220${"ab".repeat(32)}`;
+  const update = `1220${"cd".repeat(32)}`;
+  it.each([
+    [`party/${encodeURIComponent(party)}?after=${update}`, party],
+    [`party/${encodeURIComponent(party)}?utm_id=${"0e".repeat(16)}#updates`, party],
+    [`update/${update}#:~:text=${party}`, update],
+    [`#/party/${encodeURIComponent(party)}`, party],
+    [`page?party=${encodeURIComponent(party)}`, party],
+    [`party/${encodeURIComponent(party)}/updates/${update}`, update],
+  ])("%s has the id of its page", (path, id) => {
+    expect(readId(`https://scan.example/${path}`)).toBe(id);
+  });
+});

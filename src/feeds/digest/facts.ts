@@ -5,6 +5,7 @@ import { readSamples } from "../../ledger/price-history.js";
 import { plausible, priceAt, sampleSince } from "../../ledger/prices.js";
 import type { VotePhase } from "../../ledger/vote-phase.js";
 import { castIn, isCounted, outcomeKnown, type Tally } from "../../ledger/vote-rules.js";
+import { MAX_LABEL } from "../../screens/parts.js";
 import type { State } from "../../storage/state.js";
 import { timestampSchema } from "../../storage/timestamp.js";
 import { cut } from "../../text/plain.js";
@@ -206,7 +207,7 @@ async function collectRequests(sources: Sources, range: DigestScope): Promise<Re
   const since = watchedSince(tracked);
   const named = (each: TrackedVoteRequest) => ({
     id: each.identity,
-    title: names.voteRequest(toVoteRequest(each), 120),
+    title: names.voteRequest(toVoteRequest(each), MAX_LABEL),
   });
   const newestFirst = (timeOf: (each: TrackedVoteRequest) => number | undefined) =>
     tracked

@@ -1,7 +1,7 @@
 import type { Subscription } from "../../delivery/collections.js";
 import { hasTopic } from "../../delivery/feed.js";
 import type { CalendarSource, WantedEvent } from "../../delivery/scheduled-events.js";
-import type { Renderer } from "../../discord/message.js";
+import { type Renderer, titleRoom } from "../../discord/message.js";
 import { code, type Markdown, md, timestamp } from "../../text/markdown.js";
 import { clean } from "../../text/plain.js";
 import { HOUR } from "../../util/units.js";
@@ -27,7 +27,8 @@ export function voteCalendar(deps: VoteCalendarDeps): CalendarSource {
     const { identity, terms } = request;
     const { next } = trackedStanding(request, await neededForTracked(request, superValidators), now());
     if (!next) return [];
-    const name = renderer.title(clean(names.voteRequest({ identity, title: terms.title })));
+    const title = names.voteRequest({ identity, title: terms.title }, titleRoom(renderer));
+    const name = renderer.title(clean(title));
     // Events are found by the vote request's id in their description.
     const description = md`A vote of the super validators: ${next.name} ${timestamp(next.at, "f")}.\n${mark(identity)}`;
     return [

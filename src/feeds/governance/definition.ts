@@ -28,6 +28,9 @@ import { options, pingsMissing, topics } from "./topics.js";
 import { neededForTracked, requestKey, toVoteRequest, trackedStanding } from "./tracking.js";
 import { PROGRESS } from "./watch.js";
 
+/** Maximum length of the name of a watched vote request. In menus, "proposal: " and the network's name are added. */
+const MAX_WATCHED = 75;
+
 /** Timeout for loading the name of a request, in ms. Without a name, its kind is shown. */
 const NAMES_MS = 1_000;
 
@@ -73,11 +76,11 @@ const proposalWatch: WatchChoice = {
       await names.load().catch(() => {});
       // Use the same name as in messages, even if the explorer no longer lists the request.
       const tracked = await state.open(trackedVoteRequests).get(requestKey(id));
-      if (tracked?.terms.title != null) return names.voteRequest(toVoteRequest(tracked), 100);
+      if (tracked?.terms.title != null) return names.voteRequest(toVoteRequest(tracked), MAX_WATCHED);
       const title = directory.entry("proposal", id)?.name ?? null;
       const contractId = tracked?.contractIds.at(-1) ?? null;
       await names.read([{ title: tracked?.terms.title ?? null, trackingCid: id, contractId }], NAMES_MS);
-      return names.voteRequest({ identity: id, title }, 100);
+      return names.voteRequest({ identity: id, title }, MAX_WATCHED);
     },
   },
   settings: {

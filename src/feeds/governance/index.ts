@@ -2,6 +2,7 @@ import { createCalendar } from "../../delivery/calendar.js";
 import type { Feed } from "../../delivery/feed.js";
 import type { FeedModule } from "../../delivery/module.js";
 import { proposalEntry } from "../../directory/fill.js";
+import { titleRoom } from "../../discord/message.js";
 import { guildOf } from "../../discord/places.js";
 import { standingOf } from "../../ledger/vote-phase.js";
 import { countSuperValidators } from "../../ledger/vote-requests.js";
@@ -73,7 +74,7 @@ export const governance: FeedModule = {
     const messages = createMessages(names, now);
     const newsView = createNews(names, now);
     const reminding = createReminding({ state, subscriptions, rest, pacer, messages, names, now });
-    const titleOf = ({ request }: Snapshot) => names.voteRequest(request);
+    const titleOf = ({ request }: Snapshot) => names.voteRequest(request, titleRoom(renderer));
 
     const feed: Feed<GovernanceEvent> = {
       definition,

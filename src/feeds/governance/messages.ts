@@ -12,6 +12,7 @@ import {
   votableUntil,
 } from "../../ledger/vote-rules.js";
 import { address } from "../../screens/addresses.js";
+import { MAX_LABEL } from "../../screens/parts.js";
 import type { Link, View } from "../../screens/view.js";
 import { RULES_LINK } from "../../screens/vote-explained.js";
 import {
@@ -249,33 +250,32 @@ export function createMessages(names: Names, now: () => number) {
         .toSorted((a, b) => urgency(a) - urgency(b) || 0)
         .map((row) => ({
           row,
-          title: names.voteRequest({ ...row, identity: identityOf(row) }),
+          titled: (most: number) => names.voteRequest({ ...row, identity: identityOf(row) }, most),
           id: identityOf(row),
         }));
       const shownRows = rows.slice(0, MAX_ROWS);
       const endedCount = rows.filter(({ row }) => isOver(row, now())).length;
-      const named = rows.slice(0, MAX_NAMED).map(({ title }) => cut(title, 60));
+      const named = rows.slice(0, MAX_NAMED).map(({ titled }) => titled(60));
       const short = rows.find(({ row }) => !isOver(row, now()) && shortVoteIn(row).length > 0);
       const warnings = short ? shortVoteIn(short.row) : [];
       const news = md`🗳️ ${rows.length} new vote requests: ${namesAndMore(named, rows.length)}`;
       return {
-        notification: join(
-          [news, ...warnings.map((each) => md`${each} (${cut(short?.title ?? "", 40)})`)],
-          " · ",
-        ),
+        notification: join([news, ...warnings.map((each) => md`${each} (${short?.titled(40)})`)], " · "),
         body: present([
           openedWords(all.map(openedAtIn), since),
           endedCount > 0 &&
             md`${endedCount === rows.length ? "All" : endedCount} of them ${endedCount === 1 ? "has" : "have"} ended since.`,
-          ...shownRows.map(({ row, title }) => join([bold(cut(title, 120)), ...lastingFacts(row)], " · ")),
+          ...shownRows.map(({ row, titled }) => join([bold(titled(120)), ...lastingFacts(row)], " · ")),
           rows.length > shownRows.length &&
             md`…and ${rows.length - shownRows.length} more. Press “All vote requests” to see them.`,
         ]),
         menus: [
           {
             placeholder: "Open a vote request…",
-            choices: rows.flatMap(({ title, id }) =>
-              id === null ? [] : [{ label: title, hint: shortId(id), to: address("voteRequest", { id }) }],
+            choices: rows.flatMap(({ titled, id }) =>
+              id === null
+                ? []
+                : [{ label: titled(MAX_LABEL), hint: shortId(id), to: address("voteRequest", { id }) }],
             ),
           },
         ],

@@ -3,6 +3,7 @@ import type { Feed } from "../../delivery/feed.js";
 import type { FeedDeps, FeedModule } from "../../delivery/module.js";
 import { SUPER_VALIDATORS } from "../../directory/directory.js";
 import { coveredBy, covers, membersOf, ownOf } from "../../directory/groups.js";
+import { titleRoom } from "../../discord/message.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import { activities } from "../../ledger/network-rhythm.js";
 import { movingView } from "../../screens/standstill.js";
@@ -52,7 +53,10 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
   };
   const titleOf = async (subject: string, channelId: string): Promise<string> => {
     const alert = await state.open(alerts).get(alertId(channelId, subject));
-    if (alert?.kind === "silent") return `Silent: ${names.distinct(alert.validator)}`;
+    if (alert?.kind === "silent") {
+      const kind = "Silent: ";
+      return `${kind}${names.distinct(alert.validator, titleRoom(renderer) - kind.length)}`;
+    }
     return alert?.kind === "many" ? `${alert.silent} validators went silent` : "Alerts are on hold";
   };
   const stateOf = async (subject: string, channelId: string) => {
