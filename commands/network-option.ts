@@ -15,6 +15,10 @@ export interface NetworkName {
 export const choicesOf = (networks: readonly NetworkName[]) =>
   networks.flatMap(({ id, name }) => (id === undefined ? [] : [{ name, value: id }]));
 
+/** True if a typed network is this one: by its id, which suggestions have, or by its name, in any case. */
+export const isNetwork = ({ id, name }: NetworkName, typed: string): boolean =>
+  [id, name].some((each) => each?.toLowerCase() === typed.trim().toLowerCase());
+
 const isSubcommand = (option: APIApplicationCommandOption): option is APIApplicationCommandSubcommandOption =>
   option.type === ApplicationCommandOptionType.Subcommand;
 

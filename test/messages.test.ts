@@ -256,7 +256,7 @@ const RARE: readonly string[] = [
   "▶️ Validators now report about every …",
   "▶️ Validators report again, … as before",
   "⚠️ Can't test …. Pick it below and press Test to see why.",
-  "⚠️ No channel pings them yet. Add Governance in \\`/setup\\`, ",
+  "⚠️ No channel pings them yet. Add Governance in \\`/setup\\`…,",
   "⚠️ No channel pings them yet: the governance subscription in",
   "⚠️ The explorer is behind: its newest report is from ….",
   "⚠️ a deleted role, so nobody is pinged",

@@ -8,7 +8,7 @@ import { buttonAddress, defineButton } from "../../src/screens/addresses.js";
 import { pageOf } from "../../src/screens/parts.js";
 import type { Menu } from "../../src/screens/view.js";
 import type { OwnedSubscription } from "../../src/subscribe/editor.js";
-import { labelOf, pageLinks, restWords } from "../../src/subscribe/shown.js";
+import { fittingRows, labelOf, pageLinks, restWords } from "../../src/subscribe/shown.js";
 import { join, type Markdown, md, roleMention } from "../../src/text/markdown.js";
 import { countedWords } from "../../src/text/numbers.js";
 import { capitalized } from "../../src/text/plain.js";
@@ -26,22 +26,25 @@ export const testAllButton = defineButton("setup-test", {});
 /** Number of subscriptions on a page: as many as its menu opens. */
 const PER_PAGE = LIMITS.menuOptions;
 
-/** Returns a line about a subscription: its channel, feed, role and state. */
+/** Returns a line about a subscription: its channel, feed, role and state. @param isBrief true to leave out why it is paused */
 async function rowOf(
   each: OwnedSubscription,
   shownBy: Network,
   gone: ReadonlySet<string>,
+  isBrief: boolean,
 ): Promise<Markdown> {
   const { subscription, feed, networkState, network } = each;
   const { channelId, roleId } = subscription;
   const isDone = await feed.isDone?.(networkState.state, subscription);
   const working = isDone ? md`✅ done` : md`▶️ working`;
   const idle = toldBy(subscription, feed).length === 0 ? md`⚠️ posts nothing` : working;
+  const { error, ...health } = await networkState.subscriptions.health(channelId);
+  const shownHealth = isBrief || error === undefined ? health : { ...health, error };
   return join(
     [
       await headline(subscription, feed, network ?? shownBy, labelOf(networkState, shownBy)),
       roleId !== null && (gone.has(roleId) ? GONE_ROLE : md`pings ${roleMention(roleId)}`),
-      restWords(each, await networkState.subscriptions.health(channelId)) ?? idle,
+      restWords(each, shownHealth) ?? idle,
     ],
     " · ",
   );
@@ -70,7 +73,9 @@ export async function overview(
   const { rows: shown, page, pages } = pageOf(all, wantedPage, PER_PAGE);
   const roleIds = shown.map(({ subscription }) => subscription.roleId);
   const gone = await goneRoles(services.rest, guildId, roleIds);
-  const rows = await Promise.all(shown.map((each) => rowOf(each, services, gone)));
+  const rows = await fittingRows((isBrief) =>
+    Promise.all(shown.map((each) => rowOf(each, services, gone, isBrief))),
+  );
   const { served, feeds } = services.networks;
   await yieldIfBusy();
   const byFeed = new Map<FeedDefinition, OwnedSubscription[]>();
@@ -78,14 +83,12 @@ export async function overview(
   const serverLines = await Promise.all(
     feeds.map(async (feed) => {
       const perNetwork = await Promise.all(
-        served.map(async ({ id, state, name }) => {
+        served.map(async ({ id, state, name, renderer }) => {
           const own = (byFeed.get(feed) ?? []).flatMap(({ networkState, subscription }) =>
             networkState.id === id ? [subscription] : [],
           );
-          const isHere = id === services.id;
-          const option = isHere ? md`` : md` with \`network: ${name}\``;
-          const lines = (await feed.serverLines?.(state, guildId, own, option)) ?? [];
-          return lines.map((line) => (isHere ? line : md`${name}: ${line}`));
+          const lines = (await feed.serverLines?.(state, guildId, own, renderer.networkOption)) ?? [];
+          return lines.map((line) => (id === services.id ? line : md`${name}: ${line}`));
         }),
       );
       return perNetwork.flat();

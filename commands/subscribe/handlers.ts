@@ -11,6 +11,7 @@ import { isWholeId, readId, shortId } from "../../src/text/ids.js";
 import { channelMention, escapeText, md } from "../../src/text/markdown.js";
 import { cut } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
+import { isNetwork } from "../network-option.js";
 import { endSubscription, resumeSubscription, testSubscription } from "./actions.js";
 import {
   checkOptions,
@@ -71,7 +72,7 @@ async function chosenIn(
   const wantedNetwork = options.getString(NETWORK_OPTION);
   const inChannel = (await subscriptionsIn(channelId, guildId, services.networks)).filter(
     ({ feed, networkState }) =>
-      (wantedNetwork === null || networkState.id === wantedNetwork) &&
+      (wantedNetwork === null || isNetwork(networkState, wantedNetwork)) &&
       (wantedFeed === null || feed.name === wantedFeed),
   );
   const { isWhole, items: candidates } =

@@ -13,7 +13,7 @@ import { LIMITS } from "../../src/discord/limits.js";
 import { allNetworks, type Network } from "../../src/networks/network.js";
 import { clean, cut } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
-import { choicesOf } from "../network-option.js";
+import { choicesOf, isNetwork } from "../network-option.js";
 import { subcommand } from "../options.js";
 import { FEED_OPTION, SUBJECT_OPTION } from "./choice.js";
 import { CHANNELS, DELIVERY_FLAGS } from "./form.js";
@@ -95,7 +95,7 @@ async function completeSubject(
   const wantedFeed = options.get(FEED_OPTION)?.value;
   const candidates = channelSubscriptions.filter(
     ({ feed, networkState }) =>
-      (wantedNetwork === undefined || networkState.id === wantedNetwork) &&
+      (wantedNetwork === undefined || isNetwork(networkState, String(wantedNetwork))) &&
       (wantedFeed === undefined || feed.name === wantedFeed),
   );
   const choices = candidates.map(async ({ subscription: { subject }, feed, networkState, network }) => {

@@ -11,7 +11,7 @@ import type { Network } from "../../src/networks/network.js";
 import { type ButtonParameters, buttonAddress, defineButton } from "../../src/screens/addresses.js";
 import { pageOf } from "../../src/screens/parts.js";
 import type { OwnedSubscription } from "../../src/subscribe/editor.js";
-import { labelOf, pageLinks, restWords } from "../../src/subscribe/shown.js";
+import { fittingRows, labelOf, pageLinks, restWords } from "../../src/subscribe/shown.js";
 import { join, type Markdown, md, timestamp } from "../../src/text/markdown.js";
 import { countedWords } from "../../src/text/numbers.js";
 import { present } from "../../src/util/present.js";
@@ -23,18 +23,19 @@ const PER_PAGE = 8;
 /** Name of the option for the page number. */
 export const PAGE_OPTION = "page";
 
-const deliveryLines = ({ deliveredAt, error, erroredAt }: Health): Markdown[] =>
-  present([
-    md`Last delivery to the channel: ${deliveredAt ? timestamp(deliveredAt) : "none yet"}`,
-    error ? md`Last error in the channel ${erroredAt ? timestamp(erroredAt) : md``}: ${error}` : undefined,
-  ]);
+const deliveryLine = ({ deliveredAt }: Health): Markdown =>
+  md`Last delivery to the channel: ${deliveredAt ? timestamp(deliveredAt) : "none yet"}`;
 
-/** Returns the lines about one subscription in the list. */
+const errorLine = ({ error, erroredAt }: Health): Markdown | undefined =>
+  error ? md`Last error in the channel ${erroredAt ? timestamp(erroredAt) : md``}: ${error}` : undefined;
+
+/** Returns the lines about one subscription in the list. @param isBrief true to leave out what the menu shows of it */
 async function entryOf(
   each: OwnedSubscription,
   services: Network,
   shownBy: Network,
   gone: ReadonlySet<string>,
+  isBrief: boolean,
 ): Promise<readonly Markdown[]> {
   const { subscription, feed, networkState, network } = each;
   const health = await networkState.subscriptions.health(subscription.channelId);
@@ -42,13 +43,14 @@ async function entryOf(
   const isDone = await feed.isDone?.(networkState.state, subscription);
   return present([
     await headline(subscription, feed, network ?? services, labelOf(networkState, shownBy)),
-    ...described(subscription, feed, gone),
-    currentState && md`Now: ${currentState}`,
+    ...(isBrief ? [] : described(subscription, feed, gone)),
+    !isBrief && currentState && md`Now: ${currentState}`,
     networkState.subscriptions.isFixed(subscription) && md`${OPERATORS_OWN}`,
     network && (health.paused || subscription.isPaused)
       ? md`⏸️ **paused**. Resume it with \`/subscribe resume\``
       : (restWords(each, health) ?? (isDone ? md`✅ done` : md`▶️ active`)),
-    ...(network ? deliveryLines(health) : [md`It continues if the bot's operator adds that network again.`]),
+    network && !isBrief && deliveryLine(health),
+    network ? errorLine(health) : md`It continues if the bot's operator adds that network again.`,
     md``,
   ]);
 }
@@ -101,13 +103,15 @@ async function subscriptionList(
   const { rows: shownOnes, page, pages } = pageOf(ownSubscriptions, wantedPage, PER_PAGE);
   const roleIds = shownOnes.map(({ subscription }) => subscription.roleId);
   const gone = await goneRoles(services.rest, guildId, roleIds);
-  const entries = await Promise.all(shownOnes.map((each) => entryOf(each, services, shownBy, gone)));
+  const entries = await fittingRows(async (isBrief) =>
+    (await Promise.all(shownOnes.map((each) => entryOf(each, services, shownBy, gone, isBrief)))).flat(),
+  );
   return shownBy.renderer.message({
     title: md`Subscriptions`,
     // The page line comes first, because Discord's limit cuts a long list at its end.
     body: present([
       pages > 1 && md`-# ${countedWords(ownSubscriptions.length, "subscription")}, page ${page} of ${pages}`,
-      ...entries.flat(),
+      ...entries,
       ...readTimes,
     ]),
     menus: [await subscriptionMenu(shownOnes, shownBy)],

@@ -174,6 +174,7 @@ async function saveOnce(request: SaveRequest): Promise<SavedWords> {
     since: existing?.since ?? Date.now(),
   };
   const subscription = savedVersion(feed, existing, wantedSubscription, edited !== undefined);
+  const wasDone = existing !== undefined && (await feed.isDone?.(services.state, existing)) === true;
   // A dialog may be submitted twice. Otherwise, its defaults must not replace what somebody has set.
   if (isNew && existing && !isSameSubscription(before, subscription))
     throw new PersonError(
@@ -190,9 +191,9 @@ async function saveOnce(request: SaveRequest): Promise<SavedWords> {
     },
   });
   const { lines } = await reopen(place, { subscription, feed }, services.networks);
-  const changed = isSameSubscription(existing, subscription)
-    ? md`Nothing changed: it already has these settings`
-    : md`Subscription changed`;
+  const isRestarted = wasDone && subscription.savedAt !== existing.savedAt;
+  const same = isRestarted ? md`Subscribed again` : md`Nothing changed: it already has these settings`;
+  const changed = isSameSubscription(existing, subscription) ? same : md`Subscription changed`;
   return {
     title: existing ? changed : md`Subscribed`,
     headline: await headline(subscription, feed, services),

@@ -114,7 +114,7 @@ export async function watchList(
       moreCount > 0 && !chosenWatch && md`…and ${moreCount} more`,
       ownWatches.length === 0 && nothingListed(everything.length, watchables(networks.feeds)),
       chosenWatch?.watch.offered &&
-        md`-# To change its settings, use \`/watch ${chosenWatch.watch.name}\` again for the same ${chosenWatch.watch.name}.`,
+        md`-# To change its settings, use \`/watch ${chosenWatch.watch.name}\` again${shownBy.renderer.networkOption} for the same ${chosenWatch.watch.name}.`,
     ]),
     menus: [
       {

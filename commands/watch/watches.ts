@@ -150,8 +150,9 @@ async function saveWatch(
   const channelId = knownPerson?.channelId ?? (await openDirectMessages(rest, userId));
   const key = { channelId, feed: feed.name, subject };
   const health = await subscriptions.health(channelId);
-  const { existing, subscription, messageLines } = await untilSaved(async () => {
+  const { existing, wasDone, subscription, messageLines } = await untilSaved(async () => {
     const existing = await subscriptions.get(key);
+    const wasDone = existing !== undefined && (await feed.isDone?.(state, existing)) === true;
     // A watch that is set again is neither paused nor snoozed.
     const { snoozedUntil, isPaused, ...settings } = { ...existing, ...settingsOf(existing) };
     const since = existing?.since ?? Date.now();
@@ -168,7 +169,7 @@ async function saveWatch(
       more: [state.open(watchers).put(userId, { channelId }), subscriptions.healthWrite(channelId, {})],
       checkRoom: hasRoom,
     });
-    return { existing, subscription, messageLines };
+    return { existing, wasDone, subscription, messageLines };
   });
   const firstMessage = say(services, md`🔔 Your alerts will arrive here`, messageLines, "neutral");
   const isSent = await writeDirectly(rest, channelId, firstMessage, person.id).then(
@@ -189,8 +190,8 @@ async function saveWatch(
       throw error;
     },
   );
-  const isSame = isSameSubscription(existing, subscription);
-  const changed = isSame ? md`Nothing changed: you already watch this` : md`Watch changed`;
+  const same = wasDone ? md`Watching again` : md`Nothing changed: you already watch this`;
+  const changed = isSameSubscription(existing, subscription) ? same : md`Watch changed`;
   return renderer.message({
     title: existing ? changed : md`Watching`,
     tone: "good",

@@ -175,7 +175,7 @@ export interface FeedDefinition {
   /**
    * Returns lines about what a server has set up besides the rows of its subscriptions, for /setup.
    * @param own the server's subscriptions to the feed
-   * @param option words for the option that a command needs for this network. Empty for the network that shows the lines
+   * @param option words for the option that a command needs for this network (`Renderer.networkOption`)
    */
   serverLines?(
     state: State,

@@ -57,6 +57,8 @@ export interface Renderer {
   title(text: string): string;
   /** Returns the mark that identifies a delivery's message in one of its links. It is also the nonce (Discord: 25 characters). */
   mark(deliveryId: string): string;
+  /** Words for the option that a command needs to be about this network. Empty if the bot serves only one. */
+  readonly networkOption: Markdown;
 }
 
 /** Returns the length that a title may have so that it is not cut, in UTF-16 units. */
@@ -70,6 +72,7 @@ interface RendererOptions {
   readonly pageOf?: (thing: ExplorerPage) => string | undefined;
   /** The network's name if messages show it. */
   readonly label?: string | undefined;
+  readonly networkOption?: Markdown;
   /** Name of the coin's unit. */
   readonly coin?: string | undefined;
   /** Added to marks, so that messages of different networks in one channel have different marks. */
@@ -102,6 +105,7 @@ export function createRenderer(links: Links, options: RendererOptions = {}): Ren
     commands = () => new Map<string, string>(),
     pageOf = () => undefined,
     label,
+    networkOption = md``,
     coin = DEFAULT_COIN,
     salt = () => undefined,
   } = options;
@@ -128,6 +132,7 @@ export function createRenderer(links: Links, options: RendererOptions = {}): Ren
     message: (view) => render(view),
     title: (text) => withLabel(withCoin(text, coin), label, MAX_THREAD_NAME, cut),
     mark: (id) => hash("sha256", `${salt() ?? ""}${id}`, "base64url").slice(0, 25),
+    networkOption,
   };
 }
 

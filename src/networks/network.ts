@@ -34,6 +34,7 @@ import { type KnownNetworks, prefixOf } from "../storage/networks.js";
 import type { Redis } from "../storage/redis.js";
 import { createState, type State } from "../storage/state.js";
 import { StateError, type Store } from "../storage/store.js";
+import { md } from "../text/markdown.js";
 import { createNotice } from "../util/notice.js";
 import { type Job, repeat } from "../util/repeat.js";
 import { DAY, SECOND } from "../util/units.js";
@@ -156,6 +157,7 @@ export function createNetwork(
     commands: shared.commandPaths,
     pageOf: createPages(settings.explorer.pages),
     label: networkLabel,
+    networkOption: config.networks.length > 1 ? md` with \`network: ${name}\`` : md``,
     coin,
     salt: code,
   });

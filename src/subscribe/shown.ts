@@ -3,7 +3,7 @@ import { snoozeEnd } from "../delivery/snoozes.js";
 import type { Network, NetworkState } from "../networks/network.js";
 import type { Address } from "../screens/addresses.js";
 import type { Link } from "../screens/view.js";
-import { type Markdown, md, timestamp } from "../text/markdown.js";
+import { join, type Markdown, md, timestamp } from "../text/markdown.js";
 import { present } from "../util/present.js";
 import type { OwnedSubscription } from "./editor.js";
 
@@ -24,6 +24,20 @@ export function restWords(
   if (paused || subscription.isPaused) return md`⏸️ paused`;
   const snoozedUntil = snoozeEnd(subscription, Date.now());
   return snoozedUntil > 0 ? md`💤 snoozed until ${timestamp(snoozedUntil, "f")}` : undefined;
+}
+
+/**
+ * Maximum length of a page's rows, in UTF-16 units. With the lines around them, they must fit into the description of an embed
+ * (Discord: 4,096), where commands that can be clicked take more room.
+ */
+const MAX_ROWS = 3_200;
+
+/** Returns a page's rows, or brief ones if they would be cut at the end of the message. */
+export async function fittingRows(
+  write: (isBrief: boolean) => Promise<readonly Markdown[]>,
+): Promise<readonly Markdown[]> {
+  const rows = await write(false);
+  return `${join(rows, "\n")}`.length <= MAX_ROWS ? rows : write(true);
 }
 
 /** Returns the buttons that lead to the pages before and after one. */

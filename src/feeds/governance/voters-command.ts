@@ -83,7 +83,8 @@ async function unpingableRoles(
 const GONE = md`⚠️ a deleted role, so nobody is pinged`;
 /** Shown beside a role that is not mentionable, and that the bot or its mapper, who may have left, may not ping. */
 const UNPINGABLE = md`⚠️ isn't pinged`;
-const UNPINGABLE_ADVICE = md`⚠️ A role that isn't mentionable is only pinged while both I and the person who set it may ping it. Make it mentionable, or set it again with \`/voters set\`.`;
+const unpingableAdvice = ({ renderer }: FeedServices) =>
+  md`⚠️ A role that isn't mentionable is only pinged while both I and the person who set it may ping it. Make it mentionable, or set it again with \`/voters set\`${renderer.networkOption}.`;
 
 const mentionOf = ({ who }: Pick<Representative, "who">): Markdown =>
   who.kind === "role" ? roleMention(who.id) : userMention(who.id);
@@ -131,7 +132,7 @@ async function pingedLine(services: FeedServices, guildId: string): Promise<Mark
   if (paused.length > 0)
     return md`⚠️ No channel pings them yet: the governance subscription in ${mentionsOf(paused)} is paused. Resume it in \`/setup\`.`;
   return all.length === 0
-    ? md`⚠️ No channel pings them yet. Add Governance in \`/setup\`, then pick it there, press Edit, and choose to ping representatives.`
+    ? md`⚠️ No channel pings them yet. Add Governance in \`/setup\`${services.renderer.networkOption}, then pick it there, press Edit, and choose to ping representatives.`
     : md`⚠️ No channel pings them yet. Pick the governance subscription in \`/setup\`, press Edit, switch on reminders before deadlines, and choose to ping representatives.`;
 }
 
@@ -177,7 +178,7 @@ async function chosenWho(
 
 /** Stores a representative. Returns those that it replaces. @throws {PersonError} if the server has as many as it may */
 async function storeRepresentative(
-  { state }: FeedServices,
+  { state, renderer }: FeedServices,
   representative: Representative,
 ): Promise<readonly Representative[]> {
   const { guildId, name, aliases } = representative;
@@ -188,7 +189,7 @@ async function storeRepresentative(
     replaced = all.filter(([, each]) => isSameVoter(each, representative));
     if (replaced.length === 0 && all.length >= MAX_MAPPED)
       throw new PersonError(
-        `This server already has representatives for ${all.length} super validators, which is the maximum. Remove one with \`/voters remove\` first.`,
+        `This server already has representatives for ${all.length} super validators, which is the maximum. Remove one with \`/voters remove\`${renderer.networkOption} first.`,
       );
     return [
       ...replaced.map(([key]) => collection.delete(key)),
@@ -247,11 +248,13 @@ async function listRepresentatives(
     services,
     md`Representatives of super validators`,
     ownRepresentatives.length === 0
-      ? [md`Nobody yet. Use \`/voters set\` to choose who gets pinged while a vote is missing.`]
+      ? [
+          md`Nobody yet. Use \`/voters set\`${services.renderer.networkOption} to choose who gets pinged while a vote is missing.`,
+        ]
       : [
           // First, because a long list is cut at its end.
           await pingedLine(services, guildId),
-          ...(unpingable.size > 0 ? [UNPINGABLE_ADVICE] : []),
+          ...(unpingable.size > 0 ? [unpingableAdvice(services)] : []),
           md``,
           ...ownRepresentatives.map((each) => md`**${cut(each.name, 80)}** → ${whoOf(each)}`),
         ],

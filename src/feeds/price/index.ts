@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Subscription } from "../../delivery/collections.js";
-import type { Feed, FeedDefinition, SubjectChoice } from "../../delivery/feed.js";
+import type { AnswerDeps, Feed, FeedDefinition, SubjectChoice } from "../../delivery/feed.js";
 import type { FeedModule, PollSteps, Subscribers } from "../../delivery/module.js";
 import { SNOOZE_SPANS, SNOOZES, snoozeEnd } from "../../delivery/snoozes.js";
 import type { Answer } from "../../explorer/endpoints.js";
@@ -114,10 +114,10 @@ function priceLine(answer: Answer<"price"> | undefined, now: number): Markdown {
 }
 
 /** Shown for a subscription to one alert that has had it. */
-const doneLine = ({ userId }: Subscription): Markdown =>
+const doneLine = ({ userId }: Subscription, { networkOption }: AnswerDeps["renderer"]): Markdown =>
   userId === null
-    ? md`This one-time alert has been sent. To get another, use \`/subscribe price\` with the same condition again.`
-    : md`This one-time alert has been sent. To get another, use \`/watch price\` with the same condition again.`;
+    ? md`This one-time alert has been sent. To get another, use \`/subscribe price\`${networkOption} for the same condition again.`
+    : md`This one-time alert has been sent. To get another, use \`/watch price\`${networkOption} for the same condition again.`;
 
 /** States how often an alert repeats. @param isHolding true if an earlier line says what must happen before the next alert */
 function repeatLine(condition: Condition, isHolding: boolean): Markdown {
@@ -173,12 +173,12 @@ const definition: FeedDefinition = {
     };
   },
 
-  async standing({ explorer, state, now }, subscription) {
+  async standing({ explorer, state, renderer, now }, subscription) {
     const answer = (await ifAnswered(explorer.price({})))?.data;
     const price = answer?.price ?? null;
     const condition = conditionOf(subscription);
     const { when, value } = condition;
-    if (await isDone(state, subscription)) return [priceLine(answer, now), doneLine(subscription)];
+    if (await isDone(state, subscription)) return [priceLine(answer, now), doneLine(subscription, renderer)];
     const samples = await readSamples(state);
     const isHolding = price !== null && isMetAlready(condition, Number(price), samples, now);
     const wholeAt = wholeFrom(condition, samples, now);

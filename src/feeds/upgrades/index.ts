@@ -29,11 +29,11 @@ import { readinessLines, reportReadiness } from "./readiness.js";
 import { neededVersion, options, topics } from "./topics.js";
 import { createUpgradesWatch, isUnexamined } from "./watch.js";
 
-type ReadinessDeps = Pick<AnswerDeps, "directory" | "names" | "subscriptions">;
+type ReadinessDeps = Pick<AnswerDeps, "directory" | "names" | "renderer" | "subscriptions">;
 
 /** Returns lines that say how ready the network is, and the validators that the subscription's server follows. */
 async function readinessFor(
-  { directory, names, subscriptions }: ReadinessDeps,
+  { directory, names, renderer, subscriptions }: ReadinessDeps,
   subscription: Subscription | undefined,
   intervals: ReportIntervals,
 ): Promise<readonly Markdown[]> {
@@ -45,6 +45,7 @@ async function readinessFor(
       name: names.distinct(party),
       version: directory.entry("validator", party)?.version ?? null,
     })),
+    renderer.networkOption,
   );
 }
 

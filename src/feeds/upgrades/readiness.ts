@@ -73,12 +73,13 @@ function followedLine(followed: readonly FollowedValidator[], version: string): 
 export function readinessLines(
   report: ReadinessReport | undefined,
   followed: readonly FollowedValidator[],
+  networkOption: Markdown = md``,
 ): Markdown[] {
   if (!report) return [md`Readiness unknown: no validator's version is known.`];
   const { version, isNamed, newer, ready, behind, unknown } = report;
   const active = ready + behind + unknown;
   const newerHint = newer
-    ? md` ${code(newer, 40)} is in common use by now. If ${code(version, 40)} was for an earlier upgrade, change \`needs\` in \`/subscribe upgrades\`, or set it to \`newest\`.`
+    ? md` ${code(newer, 40)} is in common use by now. If ${code(version, 40)} was for an earlier upgrade, change \`needs\` in \`/subscribe upgrades\`${networkOption}, or set it to \`newest\`.`
     : md``;
   return present([
     join(
@@ -92,6 +93,6 @@ export function readinessLines(
     followed.length > 0 && followedLine(followed, version),
     isNamed
       ? md`-# Compared with ${code(version, 40)}, the version set for this channel.${newerHint}`
-      : md`-# Compared with ${code(version, 40)}, the newest version in common use. The vote doesn't say which version is needed. You can set it with \`needs\` in \`/subscribe upgrades\`.`,
+      : md`-# Compared with ${code(version, 40)}, the newest version in common use. The vote doesn't say which version is needed. You can set it with \`needs\` in \`/subscribe upgrades\`${networkOption}.`,
   ]);
 }

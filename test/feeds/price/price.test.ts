@@ -136,7 +136,9 @@ describe("a channel with price alerts", () => {
     const pressed = driver.pick(place, alert, menu?.custom_id ?? "", menu?.options?.[0]?.value ?? "");
     expect((await driver.answered(pressed)).content).toContain("nothing to snooze");
     ledger.setPrice(0.15);
-    expect(textOf(await ask("/subscribe price", condition))).toContain("You'll be told once.");
+    const again = textOf(await ask("/subscribe price", { ...condition, role }));
+    expect(again).toMatch(/Subscribed again.*You'll be told once\./);
+    expect(textOf(await ask("/subscribe price", { ...condition, role }))).toContain("Nothing changed");
     await polls(2);
     ledger.setPrice(0.17);
     await world().until(() => alerts().length === 2, "the next alert");
