@@ -110,6 +110,8 @@ const NOT_SHOWN: readonly string[] = [
 
 /** Beginnings of sentences that no scene shows, because they need a state that is rare, or that one sandbox does not have. */
 const RARE: readonly string[] = [
+  "No longer reported here",
+  "Problems with the bot are no longer reported in this channel",
   "I couldn't check if it has voted on ….",
   "The explorer answers, but I haven't been able to use its dat",
   "Its reminder times before this date have passed, so I won't ",

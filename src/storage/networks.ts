@@ -46,6 +46,7 @@ export function createKnownNetworks(
       const allIds = [...new Set([...(heldNetworks?.all ?? []), ...ids])];
       const firstId = heldNetworks?.oldest ?? ids[0];
       if (firstId === undefined) return allIds;
+      checkNamed(allIds, ids);
       checkCodes(allIds, ids);
       const nextDocument = { oldest: firstId, all: allIds };
       const isNew = keeps && (knownDocument === undefined || allIds.length > knownDocument.all.length);
@@ -76,6 +77,18 @@ async function infer(store: Pick<Store, "collections">, ids: readonly string[]) 
       `The state does not say which network came first, and it is none of those in NETWORKS. Add it to NETWORKS (${[...namedNetworks].join(", ")} came later)`,
     );
   return { oldest: oldestNetwork, all: [oldestNetwork, ...namedNetworks] };
+}
+
+/**
+ * Checks that a state of several networks is used with names. Without them, the explorer in the settings would fill the oldest network,
+ * even if it is that of another one.
+ * @throws {ConflictError} if the settings name no network, and the state has several
+ */
+function checkNamed(all: readonly string[], ids: readonly string[]): void {
+  if (ids.length === 0 && all.length > 1)
+    throw new ConflictError(
+      `NETWORKS is missing. The state has the data of several networks (${all.join(", ")}). Set it to those that the bot serves, even if it is only one`,
+    );
 }
 
 /**

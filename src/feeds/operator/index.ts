@@ -47,7 +47,10 @@ const troubleEventSchema = z.object({ id: z.string() });
 type OperatorEvent = z.infer<typeof troubleEventSchema>;
 
 /** Shown for a problem that is no longer stored. */
-const OVER: View = { title: md`This is over` };
+const OVER: View = {
+  title: md`No longer reported here`,
+  notification: md`Problems with the bot are no longer reported in this channel`,
+};
 
 function createFeed(state: LeasedState, renderer: Renderer): Feed<OperatorEvent> {
   const knownTroubles = state.open(troubles);
@@ -153,7 +156,7 @@ function createPoll(state: LeasedState, self: SelfReport, now: () => number) {
         ...[...begun, ...changed].map(([id, trouble]) => knownTroubles.put(id, trouble)),
         ...forgotten.map((id) => knownTroubles.delete(id)),
       ],
-      changed: [...changed.keys()],
+      changed: [...changed.keys(), ...forgotten],
     };
     return "done";
   };

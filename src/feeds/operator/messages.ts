@@ -36,7 +36,7 @@ const WORDS: Readonly<Record<TroubleKind, TroubleWords>> = {
   },
   unreadable: {
     title: "Part of the state can't be read",
-    body: md`These documents were set aside and count as missing. An export (${code("npm run state -- export")}) has them in the collection ${code("unreadable")}. Please report this. To clear it, stop the bot, delete that collection from a new export, import it with ${code("--replace")}, and start the bot.`,
+    body: md`These documents were set aside and count as missing. An export (${code("npm run state -- export")}) has them in the collection ${code("unreadable")}, or ${code("NETWORK:unreadable")} for a network that was added later. Please report this. To clear it, stop the bot, delete that collection from a new export, import it with ${code("--replace")}, and start the bot.`,
   },
   unforeseen: {
     title: "The explorer's answers differ from its documentation",
