@@ -26,7 +26,13 @@ export const testAllButton = defineButton("setup-test", {});
 /** Number of subscriptions on a page: as many as its menu opens. */
 const PER_PAGE = LIMITS.menuOptions;
 
-/** Returns a line about a subscription: its channel, feed, role and state. @param isBrief true to leave out why it is paused */
+/** Maximum length of a subject's name in a brief row. The menu shows more of it. */
+const MAX_BRIEF = 45;
+
+/**
+ * Returns a line about a subscription: its channel, feed, role and state.
+ * @param isBrief true to leave out its role and why it is paused
+ */
 async function rowOf(
   each: OwnedSubscription,
   shownBy: Network,
@@ -42,8 +48,15 @@ async function rowOf(
   const shownHealth = isBrief || error === undefined ? health : { ...health, error };
   return join(
     [
-      await headline(subscription, feed, network ?? shownBy, labelOf(networkState, shownBy)),
-      roleId !== null && (gone.has(roleId) ? GONE_ROLE : md`pings ${roleMention(roleId)}`),
+      await headline(
+        subscription,
+        feed,
+        network ?? shownBy,
+        labelOf(networkState, shownBy),
+        isBrief ? MAX_BRIEF : undefined,
+      ),
+      roleId !== null && gone.has(roleId) && GONE_ROLE,
+      roleId !== null && !gone.has(roleId) && !isBrief && md`pings ${roleMention(roleId)}`,
       restWords(each, shownHealth) ?? idle,
     ],
     " · ",

@@ -10,6 +10,7 @@ import type { Network, Networks } from "../../src/networks/network.js";
 import { defineButton } from "../../src/screens/addresses.js";
 import { byAge, findSubscriptions, type OwnedSubscription } from "../../src/subscribe/editor.js";
 import { bold, channelMention, join, type Markdown, md, roleMention } from "../../src/text/markdown.js";
+import { cut } from "../../src/text/plain.js";
 import { FinalError, PersonError } from "../../src/util/person-error.js";
 import { present } from "../../src/util/present.js";
 
@@ -104,17 +105,18 @@ export function described(
   ]);
 }
 
-/** Summarizes a subscription in one line: its channel, feed and subject. */
+/** Summarizes a subscription in one line: its channel, feed and subject. @param most maximum length of the subject's name */
 export async function headline(
   { channelId, subject }: Subscription,
   feed: FeedDefinition,
   named: NameSources,
   label?: string,
+  most = Number.POSITIVE_INFINITY,
 ): Promise<Markdown> {
   const subjectName = subject === null ? undefined : await feed.subject?.nameOf(subject, named);
   return join(
-    [channelMention(channelId), feed.name, subjectName && bold(subjectName), label].flatMap((each) =>
-      each ? [md`${each}`] : [],
+    [channelMention(channelId), feed.name, subjectName && bold(cut(subjectName, most)), label].flatMap(
+      (each) => (each ? [md`${each}`] : []),
     ),
     " · ",
   );

@@ -21,7 +21,6 @@ import { present } from "../../src/util/present.js";
 import { watchList } from "./list.js";
 import {
   clearRefusal,
-  openChannelOf,
   settingsFor,
   startWatch,
   titleOf,
@@ -140,13 +139,9 @@ const changeWatch = async ({ feed, id, to, network }: Change, click: Click, serv
   else {
     // Discord may have refused the last message, so check with a new message before resuming.
     const againMessage = say(services, md`🔔 You'll get these alerts again`, [md`${title}`], "neutral");
-    const channelId = foundWatch.network
-      ? await openChannelOf(user.id, foundWatch.network)
-      : subscription.channelId;
-    const current = { ...subscription, channelId };
-    await writeDirectly(rest, channelId, againMessage, click.id);
-    await setPaused(networkState, current, false);
-    await endPause(networkState, current);
+    await writeDirectly(rest, subscription.channelId, againMessage, click.id);
+    await setPaused(networkState, subscription, false);
+    await endPause(networkState, subscription);
     await clearRefusal(user.id, networkState.state);
   }
   return watchList(user.id, services, { feed, id });

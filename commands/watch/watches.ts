@@ -132,37 +132,6 @@ const perPerson = createSequences();
 export const startWatch = (person: Person, services: Network, wanted: WantedWatch): Promise<MessagePayload> =>
   perPerson(person.user.id, () => saveWatch(person, services, wanted));
 
-/**
- * Returns the channel of a person's direct messages. If it is another one than before, because the token is that of another bot now,
- * their watches move there.
- * @throws {PersonError} if Discord refuses to open it
- */
-async function openChannel(
-  userId: string,
-  { rest, state, subscriptions, janitor }: Network,
-): Promise<string> {
-  const people = state.open(watchers);
-  const person = await people.get(userId);
-  const channelId = await openDirectMessages(rest, userId).catch((error: unknown) => {
-    if (!person) throw error;
-    return person.channelId;
-  });
-  if (!person || person.channelId === channelId) return channelId;
-  const writes = [people.expect(userId, person), people.put(userId, { channelId })];
-  for (const each of await subscriptions.all())
-    if (each.userId === userId && each.channelId !== channelId)
-      writes.push(
-        await subscriptions.expectation(each),
-        ...subscriptions.writes({ ...each, channelId }, each),
-      );
-  if (await state.commit(writes)) await janitor.removeChannels([person.channelId]);
-  return channelId;
-}
-
-/** Opens a person's direct messages (see `openChannel`), while no watch of theirs is being created. */
-export const openChannelOf = (userId: string, network: Network): Promise<string> =>
-  perPerson(userId, () => openChannel(userId, network));
-
 async function saveWatch(
   person: Person,
   services: Network,
@@ -177,7 +146,8 @@ async function saveWatch(
   const { id: userId } = person.user;
   const hasRoom = () => checkRoom(services, userId, feed.name, subject);
   await hasRoom();
-  const channelId = await openChannel(userId, services);
+  const knownPerson = await state.open(watchers).get(userId);
+  const channelId = knownPerson?.channelId ?? (await openDirectMessages(rest, userId));
   const key = { channelId, feed: feed.name, subject };
   const health = await subscriptions.health(channelId);
   const { existing, wasDone, subscription, messageLines } = await untilSaved(async () => {

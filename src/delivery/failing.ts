@@ -110,7 +110,14 @@ export function createFail(context: SendingContext, record: ReturnType<typeof cr
       attempts: attempts + 1,
       notBefore: now() + ms,
     });
-    switch (resultOf({ problem, isSending, hasThread, ageMs: now() - at })) {
+    const result = resultOf({ problem, isSending, hasThread, ageMs: now() - at });
+    const isLasting = result === "pause" || result === "stand-alone";
+    if (isLasting && (await isForTimeout(attempt, error).catch(() => false))) {
+      await commit(id, later(backoffMs(attempts, Math.random())));
+      await recordError(delivery, "the bot is timed out in the server");
+      return;
+    }
+    switch (result) {
       case "arrived":
         return record(attempt, { messageId: "", in: channelId, gone: true, pings: "" });
       case "stand-alone": {
@@ -134,11 +141,6 @@ export function createFail(context: SendingContext, record: ReturnType<typeof cr
         );
         return;
       case "pause":
-        if (await isForTimeout(attempt, error).catch(() => false)) {
-          await commit(id, later(backoffMs(attempts, Math.random())));
-          await recordError(delivery, "the bot is timed out in the server");
-          return;
-        }
         return pause(attempt, later(PAUSED_MS), error);
       case "retry":
         await commit(id, later(retryAfterOf(error) || backoffMs(attempts, Math.random())));

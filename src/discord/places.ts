@@ -96,24 +96,20 @@ export async function placesOf(rest: Reader, channelId: string): Promise<readonl
 export const withParent = async (rest: Reader, channelId: string | null): Promise<readonly string[]> =>
   channelId === null ? [] : placesOf(rest, channelId).catch(() => [channelId]);
 
-/** The permissions of a member who is timed out (Discord: Permissions for Timed Out Members). Administrators are exempt. */
-const WHILE_TIMED_OUT = PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
-
 const readMember = async (rest: Reader, guildId: string, userId: string): Promise<APIGuildMember> =>
   (await rest.get(Routes.guildMember(guildId, userId))) as APIGuildMember;
 
-const hasTimeout = ({ communication_disabled_until: until }: APIGuildMember): boolean =>
-  Date.parse(until ?? "") > Date.now();
-
-/** True if a member is timed out in a server. */
-export const isTimedOut = async (rest: Reader, guildId: string, userId: string): Promise<boolean> =>
-  hasTimeout(await readMember(rest, guildId, userId));
+/** True if a member is timed out in a server. Administrators, who may still write, can be so, too. */
+export async function isTimedOut(rest: Reader, guildId: string, userId: string): Promise<boolean> {
+  const { communication_disabled_until: until } = await readMember(rest, guildId, userId);
+  return Date.parse(until ?? "") > Date.now();
+}
 
 /** Returns a function that reads the bot's own id, once. */
 export const createOwnId = (rest: Reader): (() => Promise<string>) =>
   lazy(async () => ((await rest.get(Routes.user())) as APIUser).id);
 
-/** Returns a member's permissions. Their roles are read over REST. */
+/** Returns a member's permissions, also if they are timed out, which ends by itself. Their roles are read over REST. */
 async function permissionsOf(
   rest: Reader,
   place: Pick<ChannelPlace, "guild" | "overwrites">,
@@ -121,9 +117,7 @@ async function permissionsOf(
 ): Promise<bigint> {
   if (place.guild.owner_id === userId) return ALL;
   const member = await readMember(rest, place.guild.id, userId);
-  const held = permissionsIn(place, userId, member.roles);
-  const isExempt = (held & PermissionFlagsBits.Administrator) !== 0n;
-  return hasTimeout(member) && !isExempt ? held & WHILE_TIMED_OUT : held;
+  return permissionsIn(place, userId, member.roles);
 }
 
 /** The needs of a subscription: a role to ping, threads, and its topics' permissions. */
@@ -231,16 +225,17 @@ export async function checkSubscription(
       `<@&${roleId}> isn't mentionable, and you don't have ${bolded([NAMES.MentionEveryone])} in ${where}. Pick another role, or ask someone who has that permission.`,
     );
   }
-  const serverLacks = await lackedInServer(rest, botId, place, needs);
-  const botLacks = await lackedIn(rest, botId, place, { roleId, thread, needs: [] });
-  if (serverLacks.length + botLacks.length > 0 && (await isTimedOut(rest, guild.id, botId)))
+  const isExempt = ((await permissionsOf(rest, place, botId)) & PermissionFlagsBits.Administrator) !== 0n;
+  if (!isExempt && (await isTimedOut(rest, guild.id, botId)))
     throw new PersonError(
       "I'm timed out in this server. Remove the timeout from my profile, then try again.",
     );
+  const serverLacks = await lackedInServer(rest, botId, place, needs);
   if (serverLacks.length > 0)
     throw new PersonError(
       `I need ${bolded(serverLacks)} in this server. Grant ${serverLacks.length === 1 ? "it" : "them"} in the server settings → Roles → my role, then try again.`,
     );
+  const botLacks = await lackedIn(rest, botId, place, { roleId, thread, needs: [] });
   if (isLocked(channel) && !mayUnlock(await permissionsOf(rest, place, botId)))
     throw new PersonError(
       `${where} is locked, so I can't post there. Unlock the thread, or pick another channel.`,

@@ -62,6 +62,29 @@ describe("a server with many subscriptions on two networks, whose channel is clo
   );
 });
 
+describe("a server with many groups of validators", () => {
+  let harness: Harness;
+  beforeAll(async () => {
+    harness = await startHarness({ second: {} });
+  });
+  afterAll(() => harness.close());
+
+  it("has a row for each of them in /setup", async () => {
+    const { guild, world, driver, people, channels } = harness.discord;
+    const olga = { user: people.owner, channel: channels.general };
+    const role = world.addRole(guild, "Operators", 0n, { mentionable: true }).id;
+    const validators = harness.second?.ledger.validators ?? [];
+    const all = Array.from({ length: 25 }, (_, place) => {
+      const { id } = world.addChannel({ type: 0, guild_id: guild.id, name: `ops-${place}` });
+      return { id, validator: [0, 1, 2, 3].map((other) => validators[place + other]?.party.id).join(" ") };
+    });
+    for (const { id, validator } of all)
+      await driver.ask(olga, "/subscribe validator", { channel: id, role, network: "test", validator });
+    const shown = textOf(await driver.ask(olga, "/setup"));
+    expect(all.filter(({ id }) => !shown.includes(`<#${id}>`))).toEqual([]);
+  });
+});
+
 describe("advice about another network", () => {
   let harness: Harness;
   const driver = () => harness.discord.driver;

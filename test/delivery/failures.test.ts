@@ -156,6 +156,21 @@ describe("a failed delivery", () => {
     return { channel, request, thread };
   };
 
+  it("goes into its thread after the bot's timeout", async () => {
+    const { channel, request, thread } = await threaded("Patient.");
+    const { guild } = harness.discord;
+    const ends = new Map([[world().bot.id, world().now() + 3_600_000]]);
+    guild.timeouts = ends;
+    harness.explorer.ledger.closeVoteRequest(request, "Rejected");
+    const other = async () => (await list()).split("\\n\\n").find((each) => each.includes(channel.id));
+    await expect.poll(other).toContain("timed out");
+    ends.clear();
+    await harness.pass(3_600_000);
+    const outcome = () => count(channel, "Rejected: Patient.") + count(thread, "Rejected: Patient.");
+    await world().until(() => outcome() > 0, "the outcome");
+    expect(count(thread, "Rejected: Patient.")).toBe(1);
+  });
+
   it("is sent to the channel if the thread was deleted, and the subscription stays", async () => {
     const { channel, request, thread } = await threaded("Threaded.");
     world().channels.delete(thread.id);

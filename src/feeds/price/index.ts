@@ -179,8 +179,11 @@ const definition: FeedDefinition = {
     const condition = conditionOf(subscription);
     const { when, value } = condition;
     if (await isDone(state, subscription)) return [priceLine(answer, now), doneLine(subscription, renderer)];
-    const samples = await readSamples(state);
-    const isHolding = price !== null && isMetAlready(condition, Number(price), samples, now);
+    // As the alerts judge it: without wrong and old prices.
+    const samples = plausible(await readSamples(state), now);
+    const isHolding =
+      isBelievable(price, answer?.updateTimestamp ?? null, medianPrice(samples, now), now) &&
+      isMetAlready(condition, Number(price), samples, now);
     const wholeAt = wholeFrom(condition, samples, now);
     return present([
       priceLine(answer, now),
@@ -215,8 +218,8 @@ const SUBSCRIPTIONS_PER_STEP = 50;
 
 /** Creates the poll that judges the price for each subscription. @param explorer must not answer from the cache */
 export function createPoll(explorer: Explorer, state: State, now: () => number) {
-  /** Price of the last poll that could read one. */
-  let lastPrice: PriceSample | undefined;
+  /** Prices of the last two polls that could read one, oldest first. A subscription may be saved during the second. */
+  let lastPrices: readonly PriceSample[] = [];
   return async function* (subscribers: Subscribers): PollSteps {
     const dueSubscriptions: Subscription[] = [];
     for await (const piece of inPieces(await subscribers.subscriptions()))
@@ -233,9 +236,10 @@ export function createPoll(explorer: Explorer, state: State, now: () => number) 
     // Without subscriptions, only the samples go on.
     /** Returns the price that was last read by a time, USD. */
     const knownAt = (time: number) => {
-      const [sampledAt = 0, sampled] = believed.findLast(([at]) => at <= time) ?? [];
-      const [polledAt, polled] = lastPrice ?? [0];
-      return polledAt > sampledAt && polledAt <= time ? polled : sampled;
+      const isKnown = ([at]: PriceSample) => at <= time;
+      const [sampledAt = 0, sampled] = believed.findLast(isKnown) ?? [];
+      const [polledAt = 0, polled] = lastPrices.findLast(isKnown) ?? [];
+      return polledAt > sampledAt ? polled : sampled;
     };
     const previousPrice = knownAt(now());
     for await (const together of inPieces(dueSubscriptions, SUBSCRIPTIONS_PER_STEP)) {
@@ -275,7 +279,7 @@ export function createPoll(explorer: Explorer, state: State, now: () => number) 
       }
       if (events.length + writes.length > 0) yield { events, writes };
     }
-    lastPrice = [now(), price];
+    lastPrices = [...lastPrices.slice(-1), [now(), price]];
     return "done";
   };
 }

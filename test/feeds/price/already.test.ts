@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { HOUR } from "../../../src/util/units.js";
+import { HOUR, MINUTE } from "../../../src/util/units.js";
 import { startHarness, textOf } from "../../harness.js";
 
 it("a new alert says that the price has already moved that far, and which change rearms it", async () => {
@@ -26,6 +26,20 @@ it("a new alert says that the price has already moved that far, and which change
   expect(textOf(answer)).toMatch(
     /already moved by 5% or more\. .* after the change was back within 4% over an hour/,
   );
+  // A price that is too old for alerts has not moved either.
+  harness.explorer.mood = (priceAnswer, path) =>
+    path.endsWith("get-price")
+      ? { ...Object(priceAnswer), updateTimestamp: new Date(harness.now() - 3 * HOUR).toISOString() }
+      : priceAnswer;
+  harness.pass(5 * MINUTE);
+  const old = await driver.ask({ user: people.ana, channel: channels.general }, "/watch price", {
+    when: "moves",
+    value: "5",
+    over: "1h",
+  });
+  expect(textOf(old)).toContain("too old for alerts");
+  expect(textOf(old)).not.toContain("already moved");
+  harness.explorer.mood = undefined;
   await polls(2);
   ledger.setPrice(0.18);
   await polls(3);

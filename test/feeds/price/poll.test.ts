@@ -64,3 +64,48 @@ it("a limit that is passed after a subscription and before its first poll is tol
   expect(told).toMatchObject([{ subject: "above-0.16", from: "0.15", to: "0.17" }]);
   await sandbox.close();
 });
+
+it("a limit that is already passed when a subscription is saved during a poll is not told", async () => {
+  let time = Date.UTC(2026, 10, 26, 12);
+  const now = () => time;
+  const sandbox = await startSandboxExplorer({ size: SMALL, lively: false, now });
+  const explorer = newExplorer(sandbox, now).for("background", { maxAgeMs: 0 });
+  const state = newState();
+  const poll = createPoll(explorer, state, now);
+  const alertAbove = (value: string): Subscription => ({
+    ...draftOf(price.definition, "1"),
+    ...{ when: "above", value, savedAt: time },
+    subject: `above-${value}`,
+  });
+  const old = alertAbove("0.9");
+  const pollWith = async (list: () => readonly Subscription[]) => {
+    const told: unknown[] = [];
+    for await (const { events = [], writes = [] } of poll({
+      subscriptions: async () => list(),
+      isHeard: async () => true,
+    })) {
+      await state.commit(writes);
+      told.push(...events);
+    }
+    return told;
+  };
+  sandbox.ledger.setPrice(0.15);
+  await samplePrice(explorer, state, now);
+  time += MINUTE;
+  await pollWith(() => [old]);
+  // The price passes the limit, and a poll reads it.
+  sandbox.ledger.setPrice(0.17);
+  time += MINUTE;
+  await pollWith(() => [old]);
+  // The next poll has read its subscriptions when a person saves an alert, and is told that the price is already above.
+  const saved: Subscription[] = [];
+  await pollWith(() => {
+    time += MINUTE;
+    saved.push(alertAbove("0.16"));
+    time += MINUTE;
+    return [old];
+  });
+  time += MINUTE;
+  expect(await pollWith(() => [old, ...saved])).toEqual([]);
+  await sandbox.close();
+});
