@@ -221,16 +221,17 @@ function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
     return keep ? [pollJob, job(keep, pollMs, `upkeep of ${name}`)] : [pollJob];
   };
 
+  const newestOnly = explorer.for("background", { maxAgeMs: 0 });
   const fillDirectory = createDirectoryFiller({
     directory,
     load: deps.loadDirectory,
     names,
     // Answers that people or feeds have just fetched are fresh enough. Pages that are read only for their names are not cached.
     explorer: explorer.for("background", { maxAgeMs: SAMPLE_MS, keep: false }),
+    newest: newestOnly,
     state,
     ended: ending.signal,
   });
-  const newestOnly = explorer.for("background", { maxAgeMs: 0 });
   const followers = new Set(
     deps.feeds.flatMap(({ definition, followsRounds }) => (followsRounds ? [definition.name] : [])),
   );

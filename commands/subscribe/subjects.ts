@@ -40,7 +40,9 @@ export async function typedNames(
   const { option } = subject;
   const names = (subject.group?.members(id) ?? [id]).map(async (each) => {
     const name = await subject.nameOf(each, services);
-    const isUnique = services.directory.named(option.kinds, name).length === 1;
+    const [only, ...others] = services.directory.named(option.kinds, name);
+    // A name may be the id of something else.
+    const isUnique = others.length === 0 && only?.entry.id === each;
     const isPlain = typedId(name) === name && !SEPARATOR.test(name);
     return isUnique && isPlain ? name : each;
   });

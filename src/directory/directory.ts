@@ -56,7 +56,7 @@ export interface Directory {
    * entries.
    */
   search(kinds: readonly Kind[], text: string, max: number): Match[];
-  /** As `search`. If nothing matches, returns things whose name contains the text, also within a word. */
+  /** As `search`. If no match's name contains the text, those that contain it within a word come first. */
   suggest(kinds: readonly Kind[], text: string, max: number): Match[];
   /** Returns a kind's entries with this name, ignoring case. */
   namesakes(kind: Kind, name: string): readonly NamedEntry[];
@@ -190,7 +190,10 @@ function namedIn({ entries, byId, byName }: List, text: string, typed: string): 
   // NFKC turns "…" into three dots.
   if (typed.includes("...")) {
     const wanted = typed.replaceAll("`", "");
+    const end = wanted.replace(/\)$/, "").slice(-4);
     const shown = entries.filter(({ id, name }) => {
+      // All forms end like the id. Completion asks for each letter that a person types.
+      if (folded(id.slice(-4)) !== end) return false;
       const mark = fingerprint(id);
       const forms = [shortId(id), mark, `${name} ${mark}`, `${name} · ${mark}`, `${name} (${mark})`];
       return forms.some((each) => folded(each) === wanted);
@@ -328,15 +331,15 @@ export function createDirectory(now = Date.now): Directory {
     suggest(kinds, text, max) {
       const similar = directory.search(kinds, text, max);
       const part = folded(text).trim();
-      if (similar.length > 0 || [...part].length < MIN_INNER) return similar;
-      // Names may have no spaces: "BirchCustody", or those in Chinese or Japanese.
-      return kinds
-        .flatMap((kind) =>
-          listOf(kind)
-            .entries.filter((entry) => foldedName(entry).includes(part))
-            .map((entry) => ({ kind, entry })),
-        )
-        .slice(0, max);
+      if ([...part].length < MIN_INNER || similar.some(({ entry }) => foldedName(entry).includes(part)))
+        return similar;
+      // Names may have no spaces: "BirchCustody", or those in Chinese or Japanese. They are more like the text than misspelt ones.
+      const inner = kinds.flatMap((kind) =>
+        listOf(kind)
+          .entries.filter((entry) => foldedName(entry).includes(part))
+          .map((entry) => ({ kind, entry })),
+      );
+      return [...inner, ...similar].slice(0, max);
     },
 
     namesakes: (kind, name) => withName(listOf(kind), folded(name)),

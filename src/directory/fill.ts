@@ -1,4 +1,4 @@
-import { problemIs } from "../explorer/errors.js";
+import { ifAnswered, problemIs } from "../explorer/errors.js";
 import { readPagesOf } from "../explorer/paging.js";
 import type { VoteRequestListItem } from "../explorer/schema/governance.js";
 import { distinct } from "../explorer/schema/page.js";
@@ -15,7 +15,7 @@ import type { State } from "../storage/state.js";
 import { isPartyId } from "../text/ids.js";
 import { ageOf } from "../util/clock.js";
 import { singleFlight } from "../util/single-flight.js";
-import { HOUR, MINUTE } from "../util/units.js";
+import { MINUTE } from "../util/units.js";
 import { checkEntries, knownTokens, type NamedEntry, nameLists, nameListTimes } from "./collections.js";
 import { type Directory, KINDS, type Kind } from "./directory.js";
 import type { NamedRequest, Names } from "./names.js";
@@ -30,13 +30,13 @@ interface Listed {
   readonly fetchedAt: number;
 }
 
-/** @param known the entries of the previous reading */
-type Source = (
-  explorer: Explorer,
-  ended: () => boolean,
-  names: Names,
-  known: readonly NamedEntry[],
-) => Promise<Listed>;
+interface SourceDeps extends Pick<FillDeps, "explorer" | "newest" | "names"> {
+  readonly ended: () => boolean;
+  /** Entries of the previous reading. */
+  readonly known: readonly NamedEntry[];
+}
+
+type Source = (deps: SourceDeps) => Promise<Listed>;
 
 /** Returns a vote request's entry for completion. */
 export function proposalEntry(
@@ -99,9 +99,6 @@ export const validatorEntry = (row: ValidatorSummary): NamedEntry[] => {
   return id === null ? [] : [{ id, name, active, version, seenAt: lastActiveAt }];
 };
 
-/** Time after a validator's last report for which it is kept although a reading does not contain it, in ms. */
-const MOVING_MS = 6 * HOUR;
-
 /**
  * Sources of each kind, with their intervals in ms. Each page costs a request. There is no list of tokens, so the tokens that
  * people have viewed are stored instead.
@@ -109,24 +106,25 @@ const MOVING_MS = 6 * HOUR;
 const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonly read: Source }>>> = {
   validator: {
     everyMs: 30 * MINUTE,
-    async read(explorer, ended, _, known) {
+    async read({ explorer, newest, ended }) {
       const { data, problem, fetchedAt } = await readPagesOf(explorer, "validators", ended);
-      const entries = data.flatMap(validatorEntry);
-      const listedIds = new Set(entries.map(({ id }) => id));
-      // The latest reports come first, so a validator that reports meanwhile moves from an unread page to one that was read.
-      const missed = known.filter(
-        ({ id, seenAt }) => !listedIds.has(id) && Math.abs(fetchedAt - (seenAt ?? 0)) < MOVING_MS,
-      );
+      const listedIds = new Set(data.map(({ validator }) => validator));
+      const isListed = ({ validator }: ValidatorSummary) => listedIds.has(validator);
+      // The latest reports come first, so a validator that reported meanwhile has moved from an unread page to the first ones.
+      const reread = ended()
+        ? undefined
+        : await ifAnswered(readPagesOf(newest, "validators", (rows) => ended() || rows.some(isListed)));
+      const moved = reread?.data.filter((row) => !isListed(row)) ?? [];
       return {
         whole: problem === undefined,
-        entries: entries.length > 0 ? [...entries, ...missed] : [],
+        entries: [...data, ...moved].flatMap(validatorEntry),
         fetchedAt,
       };
     },
   },
   proposal: {
     everyMs: 10 * MINUTE,
-    async read(explorer, ended, names) {
+    async read({ explorer, ended, names }) {
       const { data, problem, fetchedAt } = await readPagesOf(explorer, "voteRequests", ended);
       const entries = data.flatMap((row) => {
         const identity = identityOf(row);
@@ -137,7 +135,7 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
   },
   voter: {
     everyMs: 60 * MINUTE,
-    async read(explorer, ended, names, known) {
+    async read({ explorer, ended, names, known }) {
       const { data, problem, fetchedAt } = await readPagesOf(explorer, "votes", ended, MAX_VOTE_PAGES);
       const voters = votersIn(data);
       const absent = known
@@ -158,7 +156,7 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
   },
   party: {
     everyMs: 6 * 60 * MINUTE,
-    async read(explorer, ended) {
+    async read({ explorer, ended }) {
       const activeParties = await readPagesOf(explorer, "parties", ended);
       // The largest parties, which may not have been active lately, are one more page. If it fails, use the others without it.
       const top = await explorer.topParties({ page: 0, size: 100 }).then(
@@ -233,6 +231,8 @@ interface FillDeps {
   readonly load: () => Promise<void>;
   readonly names: Names;
   readonly explorer: Explorer;
+  /** The explorer without answers from the cache. */
+  readonly newest: Explorer;
   readonly state: State;
   /** Stops reading before the next page, and does not store any more after that. */
   readonly ended: AbortSignal;
@@ -246,7 +246,7 @@ const MAX_DETAILS = 20;
 
 /** Creates a function that reads the lists that are due, one after another, and stores them. */
 export function createDirectoryFiller(deps: FillDeps) {
-  const { directory, load, names, explorer, state, ended, now = Date.now } = deps;
+  const { directory, load, names, explorer, newest, state, ended, now = Date.now } = deps;
   const triedAt = new Map<Kind, number>();
   const keptAt = new Map<Kind, number>();
   let requests: readonly VoteRequestListItem[] = [];
@@ -280,7 +280,7 @@ export function createDirectoryFiller(deps: FillDeps) {
       if (!source || !isDue(kind, source.everyMs)) continue;
       triedAt.set(kind, now());
       const listedRows = await source
-        .read(explorer, () => ended.aborted, names, directory.entries(kind))
+        .read({ explorer, newest, names, ended: () => ended.aborted, known: directory.entries(kind) })
         .catch((error: unknown) => {
           if (problemIs("withheld")(error)) return undefined;
           throw error;

@@ -109,6 +109,8 @@ interface Flight {
   lastSentAt?: number;
   /** True if one of the callers wants the answer to be cached. */
   keep: boolean;
+  /** True if a person started it. It waits in the queue for a shorter time, also for background work that joined. */
+  readonly isPersons: boolean;
   readonly entry: Promise<CacheEntry>;
 }
 
@@ -196,7 +198,12 @@ export function createExplorerService({
       return underWay;
     }
     const waiters = createWaiters(person);
-    const begun: Omit<Flight, "entry"> = { waiters, waitsFor: "busy", keep: options.keep ?? true };
+    const begun: Omit<Flight, "entry"> = {
+      waiters,
+      waitsFor: "busy",
+      keep: options.keep ?? true,
+      isPersons: person !== undefined,
+    };
     const entry = fetchEntry(question, begun).finally(() => flights.delete(key));
     const flight: Flight = Object.assign(begun, { entry });
     flights.set(key, flight);
@@ -224,12 +231,11 @@ export function createExplorerService({
     /** True if background work joined a person's request, which waits in the queue for a shorter time. */
     let isTooShort = false;
     const askExplorer = () => {
-      const isPersons = flights.get(question.key)?.waiters.background === false;
       const flight = renew(question);
       flight.entry.catch((error: unknown) => {
         isEarlier =
           error instanceof ExplorerError && error.retryable && (flight.lastSentAt ?? askedAt) < askedAt;
-        isTooShort = isPersons && caller === "background" && isBusy(error);
+        isTooShort = flight.isPersons && caller === "background" && isBusy(error);
       });
       const tooSlow = () => {
         // A request that was not sent says nothing about the explorer, unless it waits for others that get no answer.

@@ -50,10 +50,11 @@ async function sumFields(explorer: Explorer, id: string, price: string | null): 
   const { data: all, complete, isCut } = readPrice;
   if (all.length === 0) return [];
   const unknownCount = all.filter((reward) => !isKnown(reward)).length;
-  const oldestReward = Math.min(...all.map(({ createdAt }) => createdAt ?? Number.POSITIVE_INFINITY));
-  const lastAt = all.at(-1)?.createdAt ?? 0;
+  const times = all.flatMap(({ createdAt }) => createdAt ?? []);
+  const oldestReward = Math.min(...times);
+  const lastAt = times.at(-1) ?? 0;
   // The order of the explorer's list is not documented.
-  const isOldestFirst = isCut && (all[0]?.createdAt ?? 0) < lastAt;
+  const isOldestFirst = isCut && (times[0] ?? 0) < lastAt;
   const sums = KINDS.map(([kind, key]) => [kind, sumOf(all.map((reward) => reward[key]))] as const);
   const total = sumOf(sums.map(([, sum]) => sum));
   const usd = usdOf(total, price);

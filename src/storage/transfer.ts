@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { leases } from "./lease.js";
-import { networkNames } from "./networks.js";
 import { checkExportedVersion } from "./state.js";
 import { type ReplaceableStore, readAll, StateError, type Store } from "./store.js";
 
@@ -55,8 +54,6 @@ export async function importState(store: ReplaceableStore, json: unknown, replac
   );
   if (documents.length === 0)
     throw new StateError("That state is empty. Importing it would only delete documents");
-  // An export from before NETWORKS was set does not say whose data it is. It is that of the network that came first here.
-  const isNamed = networkNames.name in result.data.collections;
-  await store.replaceAll(documents, isNamed ? localNames : new Set([...localNames, networkNames.name]));
+  await store.replaceAll(documents, localNames);
   return documents.length;
 }

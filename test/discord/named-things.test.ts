@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { typedNames } from "../../commands/subscribe/subjects.js";
 import { createDirectory, SUPER_VALIDATORS } from "../../src/directory/directory.js";
 import { toChoices } from "../../src/discord/autocomplete.js";
 import { readThing } from "../../src/discord/named-things.js";
@@ -62,6 +63,7 @@ describe("a name as messages show it", () => {
       ["56", "super-validators"],
       ["78", "BirchCustody"],
       ["9a", "株式会社デルタ"],
+      ["f0", "Custom Labs"],
       ["bc", "Wide  Space"],
       ["de", "Wide Space"],
     ] as const;
@@ -100,6 +102,14 @@ describe("a name as messages show it", () => {
     const [first] = toChoices(["validator"], text, offering);
     expect(await readThing(first?.value ?? "", ["validator"], services)).toBe(idOf(hex));
     await expect(readThing(text, ["validator"], services)).rejects.toThrow(/Can't find/);
+  });
+
+  it("has its own id in a dialog if it is the id of something else", async () => {
+    const feed = {
+      subject: { option: { kinds: ["validator", "group"] }, nameOf: (id: string) => names.distinct(id) },
+    };
+    const typed = await typedNames(feed as never, idOf("56"), services as never);
+    expect(await readThing(typed, ["validator", "group"], services, false)).toBe(idOf("56"));
   });
 
   it("is found with its mark, also if it contains an ellipsis", async () => {

@@ -381,6 +381,17 @@ describe("the explorer service", () => {
     expect(await Promise.all([asked, polled])).toEqual(["busy", "no error"]);
   });
 
+  it("keeps all polls waiting that joined a person's request, although people give up sooner", async () => {
+    const turnAt = performance.now() + 8_500;
+    service = serve({
+      take: (priority) => (priority === "background" && performance.now() > turnAt ? 0 : 50),
+    });
+    const asked = problemOf(service.for(ana).price({}));
+    const polls = [1, 2, 3].map(() => problemOf(service.for("background", { maxAgeMs: 0 }).price({})));
+    expect(await Promise.all([asked, ...polls])).toEqual(["busy", "no error", "no error", "no error"]);
+    expect(sent()).toBe(1);
+  });
+
   it("takes a redirect of one endpoint for that endpoint's problem, while others answer", async () => {
     await service.for(ana).price({});
     sandbox.injectFault({ kind: "redirect", to: "http://127.0.0.1:9/" }, { path: /parties/ });
