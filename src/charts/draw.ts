@@ -110,6 +110,9 @@ const MARKS: Readonly<Record<Span, { readonly unit: string; readonly ms: number;
 /** Draws prices as a line with gaps. Times are relative, because readers live in many time zones. */
 export function drawPrices(samples: readonly PriceSample[], span: Span, end: number): Promise<Buffer> {
   const { unit, ms, every } = MARKS[span];
+  const prices = samples.map(([, usd]) => Number(usd));
+  // With room below the lowest of prices that differ so much, the axis would have negative ones.
+  const isFromZero = Math.max(...prices) > 10 * Math.min(...prices);
   return draw<"line">(HEIGHT, {
     type: "line",
     data: {
@@ -146,6 +149,7 @@ export function drawPrices(samples: readonly PriceSample[], span: Span, end: num
         y: {
           position: "right",
           grace: "12%",
+          ...(isFromZero ? { min: 0 } : {}),
           grid: { color: COLOURS.grid },
           ticks: { color: COLOURS.text, font: font(LABEL), maxTicksLimit: 5 },
         },

@@ -51,6 +51,15 @@ describe("a chart", () => {
     expect(gap).toBeLessThan(whole / 3);
   });
 
+  it("has no negative prices on its axis if one price is far above the others", async () => {
+    // Without its first sample, because pictures are kept by the number of samples.
+    const samples = day((minute) => minute === 0);
+    samples[100] = [samples[100]?.[0] ?? 0, "4.2"];
+    // The axis begins at zero, so that the others are at its bottom.
+    const above = { x: 60, y: 240, width: 100, height: 80 };
+    expect(await inkIn(await charts.price(samples, "1d", NOW), above)).toBeLessThan(500);
+  });
+
   it("is undefined and logged if it cannot be drawn, and the next one is drawn", async () => {
     const bars = Array.from({ length: 100_000 }, () => ({ label: "", count: 1, tone: "usual" }) as const);
     expect(await charts.bars("too large", bars)).toBeUndefined();

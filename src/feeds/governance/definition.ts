@@ -187,9 +187,13 @@ export const definition: FeedDefinition = {
 
   standing: standingFor,
 
-  async nowOf({ state }, subscription) {
+  async nowOf({ state, names }, subscription) {
     const { subject, guildId } = subscription;
-    if (voterIn(subject) !== undefined) return md`waiting for the next deadline`;
+    const voter = voterIn(subject);
+    if (voter !== undefined)
+      return names.isFormer({ name: voter, aliases: [voter] })
+        ? md`⚠️ no longer a super validator, so no reminders come`
+        : md`waiting for the next deadline`;
     if (subject === null) {
       const mayHaveEvents = guildId !== null && hasTopic(subscription, definition, "calendar");
       const refusal = mayHaveEvents

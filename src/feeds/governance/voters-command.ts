@@ -268,12 +268,14 @@ async function remove(
 ): Promise<MessagePayload> {
   const ownRepresentatives = [...(await representativesIn(services.state, serverOf(interaction)))];
   const typedName = interaction.options.getString(SV, true).trim().toLowerCase();
-  // The name in `/voters list` counts first: that of a former super validator may be part of another's.
-  const knownByName = ownRepresentatives.find(([, { name, aliases }]) =>
+  // The name in `/voters list` counts first: that of a former super validator may be part of another's. One that has left may have
+  // the same name as the one that replaced it, and neither is pinged any more.
+  const namedOnes = ownRepresentatives.filter(([, { name, aliases }]) =>
     [name, ...aliases].some((each) => each.toLowerCase() === typedName),
   );
-  const voter = knownByName?.[1] ?? (await chosenVoter(interaction, services));
-  const foundOnes = ownRepresentatives.filter(([, each]) => isSameVoter(each, voter));
+  const voter = namedOnes[0]?.[1] ?? (await chosenVoter(interaction, services));
+  const foundOnes =
+    namedOnes.length > 0 ? namedOnes : ownRepresentatives.filter(([, each]) => isSameVoter(each, voter));
   if (foundOnes.length === 0)
     throw new PersonError(
       "That super validator has no representative here. `/voters list` shows the ones that do.",
