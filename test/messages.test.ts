@@ -262,7 +262,7 @@ const RARE: readonly string[] = [
   "⚠️ No channel pings them yet: the governance subscription in",
   "⚠️ The explorer is behind: its newest report is from ….",
   "⚠️ a deleted role, so nobody is pinged",
-  "⚠️ no longer a super validator, so no reminders come",
+  "⚠️ no longer a super validator",
   "⚠️ A role that isn't mentionable is only pinged while both I",
   "⚪ No longer listed: all of yours",
   "⚪ no longer listed since …",

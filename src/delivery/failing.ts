@@ -3,7 +3,7 @@ import { createOwnId, isTimedOut } from "../discord/places.js";
 import { isDeleted, isMember } from "../discord/post.js";
 import { problemOf, retryAfterOf, wordsFor } from "../discord/problems.js";
 import { announcedId, announcements, type Delivery, watchers } from "./collections.js";
-import { backoffMs, resultOf } from "./decisions.js";
+import { backoffMs, GIVE_UP_MS, resultOf } from "./decisions.js";
 import { type Attempt, type createRecord, type SendingContext, whileSubscribed } from "./recording.js";
 
 /** Interval at which a paused channel is checked again, in ms. */
@@ -111,7 +111,8 @@ export function createFail(context: SendingContext, record: ReturnType<typeof cr
       notBefore: now() + ms,
     });
     const result = resultOf({ problem, isSending, hasThread, ageMs: now() - at });
-    const isLasting = result === "pause" || result === "stand-alone";
+    // News that is a day old is given up in its thread as well.
+    const isLasting = (result === "pause" || result === "stand-alone") && now() - at <= GIVE_UP_MS;
     if (isLasting && (await isForTimeout(attempt, error).catch(() => false))) {
       await commit(id, later(backoffMs(attempts, Math.random())));
       await recordError(delivery, "the bot is timed out in the server");

@@ -56,7 +56,7 @@ export interface Directory {
    * entries.
    */
   search(kinds: readonly Kind[], text: string, max: number): Match[];
-  /** As `search`. If no match's name contains the text, those that contain it within a word come first. */
+  /** As `search`. If nothing matches, or only with typing errors, names that contain the text within a word come first. */
   suggest(kinds: readonly Kind[], text: string, max: number): Match[];
   /** Returns a kind's entries with this name, ignoring case. */
   namesakes(kind: Kind, name: string): readonly NamedEntry[];
@@ -136,6 +136,9 @@ const emptyList = (): List => ({
   changedAt: undefined,
 });
 
+/** Rank of an entry whose words are only similar to the typed ones. */
+const MISSPELT = 5;
+
 /**
  * Ranks a match from 0, the best: exact name or id, start of the name, start of the id, start of the id's last part, start of
  * words, similar words.
@@ -147,7 +150,7 @@ function rank(entry: NamedEntry, text: string, exactWords: boolean): number {
   if (name.startsWith(text)) return 1;
   if (id.startsWith(text)) return 2;
   if (id.split("::").at(-1)?.startsWith(text)) return 3;
-  return exactWords ? 4 : 5;
+  return exactWords ? 4 : MISSPELT;
 }
 
 /** Maximum length of the search text (as long as the longest id), and maximum number of its words. */
@@ -251,6 +254,15 @@ export function createDirectory(now = Date.now): Directory {
     return [...byId.map((entry) => ({ match: { kind, entry }, rank: rank(entry, text, true) })), ...byWords];
   };
 
+  const rankedMatches = (kinds: readonly Kind[], text: string, max: number) => {
+    const typedText = folded(text.slice(0, MAX_TYPED)).replace(/\s+/g, " ").trim();
+    return kinds
+      .flatMap((kind) => matches(kind, typedText, max))
+      .map((each, index) => ({ ...each, index, active: each.match.entry.active === true }))
+      .sort((a, b) => a.rank - b.rank || Number(b.active) - Number(a.active) || a.index - b.index)
+      .slice(0, max);
+  };
+
   /** Adds an entry to its list, or updates it. @returns true if more than the time of the last report has changed */
   const placeEntry = (kind: Kind, entry: NamedEntry): boolean => {
     const { byId, byName, entries, words } = listOf(kind);
@@ -318,28 +330,22 @@ export function createDirectory(now = Date.now): Directory {
     nameOf: (partyId) =>
       directory.entry("validator", partyId)?.name ?? directory.entry("party", partyId)?.name ?? null,
 
-    search(kinds, text, max) {
-      const typedText = folded(text.slice(0, MAX_TYPED)).replace(/\s+/g, " ").trim();
-      return kinds
-        .flatMap((kind) => matches(kind, typedText, max))
-        .map((each, index) => ({ ...each, index, active: each.match.entry.active === true }))
-        .sort((a, b) => a.rank - b.rank || Number(b.active) - Number(a.active) || a.index - b.index)
-        .slice(0, max)
-        .map(({ match }) => match);
-    },
+    search: (kinds, text, max) => rankedMatches(kinds, text, max).map(({ match }) => match),
 
     suggest(kinds, text, max) {
-      const similar = directory.search(kinds, text, max);
+      const similar = rankedMatches(kinds, text, max);
       const part = folded(text).trim();
-      if ([...part].length < MIN_INNER || similar.some(({ entry }) => foldedName(entry).includes(part)))
-        return similar;
+      const isInner = (entry: NamedEntry) => foldedName(entry).includes(part);
+      if ([...part].length < MIN_INNER || similar.some((each) => each.rank < MISSPELT))
+        return similar.map(({ match }) => match);
       // Names may have no spaces: "BirchCustody", or those in Chinese or Japanese. They are more like the text than misspelt ones.
       const inner = kinds.flatMap((kind) =>
         listOf(kind)
-          .entries.filter((entry) => foldedName(entry).includes(part))
+          .entries.filter(isInner)
           .map((entry) => ({ kind, entry })),
       );
-      return [...inner, ...similar].slice(0, max);
+      const misspelt = similar.flatMap(({ match }) => (isInner(match.entry) ? [] : [match]));
+      return [...inner, ...misspelt].slice(0, max);
     },
 
     namesakes: (kind, name) => withName(listOf(kind), folded(name)),

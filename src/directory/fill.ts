@@ -108,12 +108,14 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
     everyMs: 30 * MINUTE,
     async read({ explorer, newest, ended }) {
       const { data, problem, fetchedAt } = await readPagesOf(explorer, "validators", ended);
-      const listedIds = new Set(data.map(({ validator }) => validator));
-      const isListed = ({ validator }: ValidatorSummary) => listedIds.has(validator);
-      // The latest reports come first, so a validator that reported meanwhile has moved from an unread page to the first ones.
+      const reportedAt = new Map(data.map(({ validator, lastActiveAt }) => [validator, lastActiveAt]));
+      const isListed = ({ validator }: ValidatorSummary) => reportedAt.has(validator);
+      const isUnmoved = (row: ValidatorSummary) =>
+        isListed(row) && reportedAt.get(row.validator) === row.lastActiveAt;
+      // The latest reports come first, so validators that reported meanwhile have moved from unread pages to the first ones.
       const reread = ended()
         ? undefined
-        : await ifAnswered(readPagesOf(newest, "validators", (rows) => ended() || rows.some(isListed)));
+        : await ifAnswered(readPagesOf(newest, "validators", (rows) => ended() || rows.some(isUnmoved)));
       const moved = reread?.data.filter((row) => !isListed(row)) ?? [];
       return {
         whole: problem === undefined,

@@ -104,20 +104,26 @@ it("is as old as the cached answers that it was read from", async () => {
   expect(directory.readAt("validator")).toBe(fetchedAt);
 });
 
-it("lists a validator that reports while the list is read, and so moves from a page that is still to be read", async () => {
-  const { validators } = sandbox.ledger;
-  const silentest = validators.toSorted((one, other) => one.lastActiveAt - other.lastActiveAt)[0];
-  if (!silentest) throw new Error("No validators");
-  const { lastActiveAt } = silentest;
-  sandbox.mood = (answer, path, { page }) => {
-    if (path === "/v1/validators" && page === "1") silentest.lastActiveAt = Date.now();
-    return answer;
-  };
-  await fill();
-  expect(directory.entries("validator")).toHaveLength(250);
-  expect(directory.entry("validator", silentest.party.id)).toBeDefined();
-  silentest.lastActiveAt = lastActiveAt;
-});
+it.each([1, 120])(
+  "lists %i validators that report while the list is read, and so move to its first pages",
+  async (count) => {
+    const sorted = sandbox.ledger.validators.toSorted((one, other) => one.lastActiveAt - other.lastActiveAt);
+    // The last ones of the list, and one of the first page.
+    const moving = [...sorted.slice(0, count), ...sorted.slice(-1)];
+    const before = moving.map(({ lastActiveAt }) => lastActiveAt);
+    let isMoved = false;
+    sandbox.mood = (answer, path, { page }) => {
+      if (path === "/v1/validators" && page === "1" && !isMoved) {
+        isMoved = true;
+        for (const [place, each] of moving.entries()) each.lastActiveAt = Date.now() + place;
+      }
+      return answer;
+    };
+    await fill();
+    expect(new Set(directory.entries("validator").map(({ id }) => id)).size).toBe(250);
+    for (const [place, each] of moving.entries()) each.lastActiveAt = before[place] ?? 0;
+  },
+);
 
 it("asks for no further page when the process stops, and stores nothing after that", async () => {
   sandbox.injectFault({ kind: "slow", ms: 300 });

@@ -192,7 +192,7 @@ export const definition: FeedDefinition = {
     const voter = voterIn(subject);
     if (voter !== undefined)
       return names.isFormer({ name: voter, aliases: [voter] })
-        ? md`⚠️ no longer a super validator, so no reminders come`
+        ? md`⚠️ no longer a super validator`
         : md`waiting for the next deadline`;
     if (subject === null) {
       const mayHaveEvents = guildId !== null && hasTopic(subscription, definition, "calendar");

@@ -179,11 +179,12 @@ const definition: FeedDefinition = {
     const condition = conditionOf(subscription);
     const { when, value } = condition;
     if (await isDone(state, subscription)) return [priceLine(answer, now), doneLine(subscription, renderer)];
-    // As the alerts judge it: without wrong and old prices.
+    // As the alerts judge moves: without wrong and old prices.
     const samples = plausible(await readSamples(state), now);
-    const isHolding =
-      isBelievable(price, answer?.updateTimestamp ?? null, medianPrice(samples, now), now) &&
-      isMetAlready(condition, Number(price), samples, now);
+    const isBelieved =
+      when !== "moves" ||
+      isBelievable(price, answer?.updateTimestamp ?? null, medianPrice(samples, now), now);
+    const isHolding = price !== null && isBelieved && isMetAlready(condition, Number(price), samples, now);
     const wholeAt = wholeFrom(condition, samples, now);
     return present([
       priceLine(answer, now),
@@ -227,6 +228,7 @@ export function createPoll(explorer: Explorer, state: State, now: () => number) 
         if (each.subject !== null && (await subscribers.isHeard(each))) dueSubscriptions.push(each);
     const memories = await state.open(priceWatches).list();
     const reading = dueSubscriptions.length > 0 ? await explorer.price({}) : undefined;
+    const pricedAt = now();
     const samples = await readSamples(state);
     const { price = null, updateTimestamp = null } = reading?.problem ? {} : (reading?.data ?? {});
     const usualPrice = medianPrice(samples, now());
@@ -279,7 +281,7 @@ export function createPoll(explorer: Explorer, state: State, now: () => number) 
       }
       if (events.length + writes.length > 0) yield { events, writes };
     }
-    lastPrices = [...lastPrices.slice(-1), [now(), price]];
+    lastPrices = [...lastPrices.slice(-1), [pricedAt, price]];
     return "done";
   };
 }

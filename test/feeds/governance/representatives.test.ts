@@ -43,9 +43,7 @@ describe("a super validator with a representative", () => {
     const request = ledger().openVoteRequest({ title: "Again", motion: "feature", lastsMs: 30 * HOUR });
     if (request.ballots.every(({ voter }) => voter !== party)) ledger().castVote(request, true, party);
     harness.pass(2 * HOUR);
-    await expect
-      .poll(() => ask("/watch list", {}, ana))
-      .toContain("no longer a super validator, so no reminders come");
+    await expect.poll(() => ask("/watch list", {}, ana)).toContain("⚠️ no longer a super validator");
   });
 
   it("has no representative after those of its name are removed", async () => {

@@ -39,6 +39,10 @@ it("a new alert says that the price has already moved that far, and which change
   });
   expect(textOf(old)).toContain("too old for alerts");
   expect(textOf(old)).not.toContain("already moved");
+  // A limit is passed by an old price, too: the alert is disarmed until the price was back.
+  const limit = { when: "above", value: "0.16" };
+  const passed = await driver.ask({ user: people.ana, channel: channels.general }, "/watch price", limit);
+  expect(textOf(passed)).toContain("already above that");
   harness.explorer.mood = undefined;
   await polls(2);
   ledger.setPrice(0.18);

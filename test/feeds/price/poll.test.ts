@@ -78,12 +78,13 @@ it("a limit that is already passed when a subscription is saved during a poll is
     subject: `above-${value}`,
   });
   const old = alertAbove("0.9");
-  const pollWith = async (list: () => readonly Subscription[]) => {
+  const pollWith = async (list: () => readonly Subscription[], whileCommitting = () => {}) => {
     const told: unknown[] = [];
     for await (const { events = [], writes = [] } of poll({
       subscriptions: async () => list(),
       isHeard: async () => true,
     })) {
+      whileCommitting();
       await state.commit(writes);
       told.push(...events);
     }
@@ -107,5 +108,22 @@ it("a limit that is already passed when a subscription is saved during a poll is
   });
   time += MINUTE;
   expect(await pollWith(() => [old, ...saved])).toEqual([]);
+  // Another is saved while a poll that has read a higher price commits what it found.
+  sandbox.ledger.setPrice(0.95);
+  time += MINUTE;
+  const late: Subscription[] = [];
+  expect(
+    await pollWith(
+      () => [old, ...saved],
+      () => {
+        time += MINUTE;
+        late.push(alertAbove("0.93"));
+        time += MINUTE;
+      },
+    ),
+  ).toHaveLength(1);
+  time += MINUTE;
+  expect(late).toHaveLength(1);
+  expect(await pollWith(() => [old, ...saved, ...late])).toEqual([]);
   await sandbox.close();
 });
