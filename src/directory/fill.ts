@@ -30,13 +30,13 @@ interface Listed {
   readonly fetchedAt: number;
 }
 
-interface SourceDeps extends Pick<FillDeps, "explorer" | "newest" | "names"> {
+interface ListReading extends Pick<FillDeps, "explorer" | "newest" | "names"> {
   readonly ended: () => boolean;
   /** Entries of the previous reading. */
   readonly known: readonly NamedEntry[];
 }
 
-type Source = (deps: SourceDeps) => Promise<Listed>;
+type Source = (deps: ListReading) => Promise<Listed>;
 
 /** Returns a vote request's entry for completion. */
 export function proposalEntry(
