@@ -99,7 +99,7 @@ export const withParent = async (rest: Reader, channelId: string | null): Promis
 const readMember = async (rest: Reader, guildId: string, userId: string): Promise<APIGuildMember> =>
   (await rest.get(Routes.guildMember(guildId, userId))) as APIGuildMember;
 
-/** True if a member is timed out in a server. Administrators, who may still write, can be so, too. */
+/** True if a member is timed out in a server. Administrators may write all the same. */
 export async function isTimedOut(rest: Reader, guildId: string, userId: string): Promise<boolean> {
   const { communication_disabled_until: until } = await readMember(rest, guildId, userId);
   return Date.parse(until ?? "") > Date.now();

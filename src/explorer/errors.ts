@@ -62,7 +62,7 @@ export const problemIs =
   (error: unknown): boolean =>
     error instanceof ExplorerError && problems.includes(error.problem);
 
-/** True if the explorer answers that it doesn't know the thing, or that it can't have such an id. */
+/** True if the explorer doesn't know the thing, or doesn't accept its id. */
 export const isUnknown = problemIs("missing", "rejected");
 
 /**

@@ -235,8 +235,7 @@ export function createPoll(explorer: Explorer, state: State, now: () => number) 
     if (!isBelievable(price, updateTimestamp, usualPrice, now()))
       return dueSubscriptions.length === 0 ? "done" : "partial";
     const believed = samples.filter(([at, usd]) => isBelievable(usd, at, usualPrice, at));
-    // Without subscriptions, only the samples go on.
-    /** Returns the price that was last read by a time, USD. */
+    /** Returns the price that was last read by a time, USD. Without subscriptions, only samples are read. */
     const knownAt = (time: number) => {
       const isKnown = ([at]: PriceSample) => at <= time;
       const [sampledAt = 0, sampled] = believed.findLast(isKnown) ?? [];
