@@ -93,8 +93,9 @@ const SEPARATORS = /[\s\p{P}\p{S}]+/u;
 /** Folds a text for comparisons that ignore case, forms of a character and the width of spaces, which messages do not show. */
 export const folded = (text: string): string => text.normalize("NFKC").toLowerCase().replace(/\s+/g, " ");
 
-/** Returns a name for comparisons. Remembered, because completion compares all names for each letter that a person types. */
+/** Return a name and an id for comparisons. Remembered, because completion compares all of them for each letter that a person types. */
 const foldedName = perObject(({ name }: NamedEntry) => folded(name ?? ""));
+const foldedId = perObject(({ id }: NamedEntry) => folded(id));
 
 const toWords = ({ id, name }: NamedEntry, index: number): SearchWords => ({
   index,
@@ -144,8 +145,8 @@ const MISSPELT = 5;
  * words, similar words.
  */
 function rank(entry: NamedEntry, text: string, exactWords: boolean): number {
-  const name = folded(entry.name ?? "");
-  const id = folded(entry.id);
+  const name = foldedName(entry);
+  const id = foldedId(entry);
   if (name === text || id === text) return 0;
   if (name.startsWith(text)) return 1;
   if (id.startsWith(text)) return 2;
@@ -163,8 +164,9 @@ const MAX_WORDS = 6;
 const MAX_FUZZY = 24;
 /** Number of rows that are indexed before yielding to the event loop. */
 const CHUNK = 250;
-/** Minimum length of a text that is looked for within words, in characters. */
+/** Minimum and maximum length of a text that is looked for within words, in UTF-16 units. */
 const MIN_INNER = 2;
+const MAX_INNER = 100;
 /** Maximum number of matches that are ranked. A short text can match thousands. */
 const MAX_RANKED = 400;
 
@@ -239,7 +241,7 @@ export function createDirectory(now = Date.now): Directory {
     if (!text) return mostRelevant(listOf(kind), max).map((entry) => ({ match: { kind, entry }, rank: 0 }));
     const typedWords = text.split(SEPARATORS).filter(Boolean).slice(0, MAX_WORDS);
     const byId = LIKE_AN_ID.test(text)
-      ? entries.filter(({ id }) => isBeginningOf(text, folded(id))).slice(0, MAX_RANKED)
+      ? entries.filter((entry) => isBeginningOf(text, foldedId(entry))).slice(0, MAX_RANKED)
       : [];
     const byWords = words
       .search(LIKE_AN_ID.test(text) ? text : typedWords.join(" "))
@@ -255,7 +257,7 @@ export function createDirectory(now = Date.now): Directory {
   };
 
   const rankedMatches = (kinds: readonly Kind[], text: string, max: number) => {
-    const typedText = folded(text.slice(0, MAX_TYPED)).replace(/\s+/g, " ").trim();
+    const typedText = folded(text.slice(0, MAX_TYPED)).trim();
     return kinds
       .flatMap((kind) => matches(kind, typedText, max))
       .map((each, index) => ({ ...each, index, active: each.match.entry.active === true }))
@@ -336,7 +338,8 @@ export function createDirectory(now = Date.now): Directory {
       const similar = rankedMatches(kinds, text, max);
       const part = folded(text).trim();
       const isInner = (entry: NamedEntry) => foldedName(entry).includes(part);
-      if ([...part].length < MIN_INNER || similar.some((each) => each.rank < MISSPELT))
+      const isSearched = part.length >= MIN_INNER && part.length <= MAX_INNER;
+      if (!isSearched || similar.some((each) => each.rank < MISSPELT))
         return similar.map(({ match }) => match);
       // Names may have no spaces: "BirchCustody", or those in Chinese or Japanese. They are more like the text than misspelt ones.
       const inner = kinds.flatMap((kind) =>
