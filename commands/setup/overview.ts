@@ -44,8 +44,8 @@ async function rowOf(
   const isDone = await feed.isDone?.(networkState.state, subscription);
   const working = isDone ? md`✅ done` : md`▶️ working`;
   const idle = toldBy(subscription, feed).length === 0 ? md`⚠️ posts nothing` : working;
-  const { error, ...health } = await networkState.subscriptions.health(channelId);
-  const shownHealth = isBrief || error === undefined ? health : { ...health, error };
+  const health = await networkState.subscriptions.health(channelId);
+  const { error: _, ...briefHealth } = health;
   return join(
     [
       await headline(
@@ -57,7 +57,7 @@ async function rowOf(
       ),
       roleId !== null && gone.has(roleId) && GONE_ROLE,
       roleId !== null && !gone.has(roleId) && !isBrief && md`pings ${roleMention(roleId)}`,
-      restWords(each, shownHealth) ?? idle,
+      restWords(each, isBrief ? briefHealth : health) ?? idle,
     ],
     " · ",
   );

@@ -96,7 +96,7 @@ export function editThread(
   const own = thread.owner_id === world.bot.id;
   const held = permissionsIn(world, thread, world.bot);
   const manages = (held & PERMISSION.manageThreads) !== 0n;
-  // Whoever may write in a thread that is not locked may open it again, and only that (Discord: Modify Channel).
+  // A thread that is not locked may be opened again, and only that, by anyone who may write in it (Discord: Modify Channel).
   const reopens = isDeepStrictEqual(body, { archived: false }) && (held & PERMISSION.sendInThreads) !== 0n;
   if ((thread.thread_metadata.locked || !(own || reopens)) && !manages) throw missingPermissions();
   if (thread.thread_metadata.archived && body.archived !== false)

@@ -110,8 +110,7 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
       const { data, problem, fetchedAt } = await readPagesOf(explorer, "validators", ended);
       const reportedAt = new Map(data.map(({ validator, lastActiveAt }) => [validator, lastActiveAt]));
       const isListed = ({ validator }: ValidatorSummary) => reportedAt.has(validator);
-      const isUnmoved = (row: ValidatorSummary) =>
-        isListed(row) && reportedAt.get(row.validator) === row.lastActiveAt;
+      const isUnmoved = (row: ValidatorSummary) => reportedAt.get(row.validator) === row.lastActiveAt;
       // The latest reports come first, so validators that reported meanwhile have moved from unread pages to the first ones.
       const reread = ended()
         ? undefined

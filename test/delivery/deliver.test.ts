@@ -562,18 +562,19 @@ it("sends a message without its picture if the bot may attach none", async () =>
 });
 
 it("keeps editing a message in a person's archived thread, which the bot may open but not archive", async () => {
+  const metadata = {
+    archived: false,
+    locked: false,
+    auto_archive_duration: 10_080,
+    archive_timestamp: new Date(now).toISOString(),
+  };
   const thread = discord.world.addChannel({
     type: 11,
     guild_id: discord.guild.id,
     parent_id: channelId,
     name: "a moderator's thread",
     owner_id: discord.people.owner.id,
-    thread_metadata: {
-      archived: false,
-      locked: false,
-      auto_archive_duration: 10_080,
-      archive_timestamp: new Date(now).toISOString(),
-    },
+    thread_metadata: metadata,
   });
   channelId = thread.id;
   let subject: SubjectState = { revision: 2, endedAt: null };
@@ -593,8 +594,6 @@ it("keeps editing a message in a person's archived thread, which the bot may ope
   const messageId = await postMessage(newRest(), channelId, post, new AbortController().signal);
   await note({ messageId });
   const noted = () => state.open(announcements).get(announcedId(FEED, "high", channelId));
-  const metadata = thread.thread_metadata;
-  if (!metadata) throw new Error("no thread");
   // Nobody writes for eight days, and Discord archives the thread. It refuses edits there, which the sandbox does not.
   now += 8 * 86_400_000;
   metadata.archived = true;

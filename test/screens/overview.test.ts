@@ -23,7 +23,7 @@ it("the overview counts all silent validators that the explorer still calls acti
 
 it("the overview is as old as its oldest list, also while no validator is silent", async () => {
   const { ledger } = harness.explorer;
-  // What the last test has cached is forgotten.
+  // The lists that the last test has cached expire.
   harness.pass(HOUR);
   for (const each of ledger.validators) each.lastActiveAt = harness.now();
   const { driver, people, channels } = harness.discord;

@@ -268,8 +268,8 @@ async function remove(
 ): Promise<MessagePayload> {
   const ownRepresentatives = [...(await representativesIn(services.state, serverOf(interaction)))];
   const typedName = interaction.options.getString(SV, true).trim().toLowerCase();
-  // The name in `/voters list` counts first: that of a former super validator may be part of another's. One that has left may have
-  // the same name as the one that replaced it, and neither is pinged any more.
+  // The name in `/voters list` counts first: that of a former super validator may be part of another's. If it joined again under
+  // another party, the list may have its name twice.
   const namedOnes = ownRepresentatives.filter(([, { name, aliases }]) =>
     [name, ...aliases].some((each) => each.toLowerCase() === typedName),
   );

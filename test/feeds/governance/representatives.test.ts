@@ -49,7 +49,7 @@ describe("a super validator with a representative", () => {
   it("has no representative after those of its name are removed", async () => {
     const [first] = ledger().superValidators;
     const name = first?.name ?? "";
-    // The votes of the former one are not listed any more, as after a network has started anew.
+    // The former one has no votes in the list, as after a reset of the network.
     for (const each of ledger().voteRequests)
       for (const ballot of each.ballots) if (ballot.voter.name === name && first) ballot.voter = first;
     harness.pass(2 * HOUR);
