@@ -33,8 +33,8 @@ const MAX_RETRY_MS = 10 * MINUTE;
 interface ServerCalendar {
   readonly events: readonly WantedEvent[];
   readonly openKeys: ReadonlySet<string>;
-  /** Keys of open subjects beyond the maximum, whose deadlines are later than those of all events. */
-  readonly laterKeys: ReadonlySet<string>;
+  /** Their keys. An open subject has none if its deadline has passed, or if it is later than those of the maximum. */
+  readonly eventKeys: ReadonlySet<string>;
   /** False if no subscription in the server asks for events. */
   readonly isWanted: boolean;
 }
@@ -99,7 +99,7 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
    */
   const serve = async (
     guildId: string,
-    { events, openKeys, laterKeys, isWanted }: ServerCalendar,
+    { events, openKeys, eventKeys, isWanted }: ServerCalendar,
     own: ReadonlyMap<string, CalendarEvent>,
     mayChange: () => boolean,
   ) => {
@@ -107,7 +107,9 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
     for (const [id, event] of own) {
       const isOpen = openKeys.has(event.key);
       // A deleted event is remembered while its subject is open.
-      if (isOpen && (event.isGone || (isWanted && !laterKeys.has(event.key)))) continue;
+      if (isOpen && (event.isGone || (isWanted && eventKeys.has(event.key)))) continue;
+      // Discord ends it at its deadline.
+      if (isOpen && isWanted && event.endsAt < now() + 2 * SOON_MS) continue;
       if (isWaiting(id) || isPostponed(event, now())) continue;
       const mayBeOpen = !isOpen && isWanted && event.endsAt > now();
       if (mayBeOpen && (await source.isUnknown(event.key))) continue;
@@ -137,7 +139,7 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
       .filter(({ endsAt }) => endsAt >= now() + 2 * SOON_MS)
       .toSorted((a, b) => a.endsAt - b.endsAt);
     const nearest = sortedEvents.slice(0, MAX_EVENTS);
-    const laterKeys = new Set(sortedEvents.slice(MAX_EVENTS).map(({ key }) => key));
+    const eventKeys = new Set(nearest.map(({ key }) => key));
     const byGuild = new Map([...guilds].map((guildId) => [guildId, new Map<string, CalendarEvent>()]));
     for await (const piece of inPieces(knownEvents))
       for (const [id, event] of piece)
@@ -153,7 +155,7 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
       };
       return serve(
         guildId,
-        { events: nearest, openKeys, laterKeys, isWanted: guilds.has(guildId) },
+        { events: nearest, openKeys, eventKeys, isWanted: guilds.has(guildId) },
         own,
         mayChange,
       );

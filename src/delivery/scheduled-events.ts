@@ -156,8 +156,10 @@ export function createScheduledEvents(deps: CalendarDeps, source: CalendarSource
     const event = foundEvent ?? (await makeEvent(guildId, wanted));
     await storeEvent(id, {
       ...begun,
-      // An event that was found may have an earlier deadline. The next run moves it.
-      ...(foundEvent ? { endsAt: Date.parse(foundEvent.scheduled_end_time ?? "") || endsAt } : {}),
+      // An event that was found may have an earlier name and deadline. The next run changes them.
+      ...(foundEvent
+        ? { name: foundEvent.name, endsAt: Date.parse(foundEvent.scheduled_end_time ?? "") || endsAt }
+        : {}),
       eventId: event.id,
       startsAt: Date.parse(event.scheduled_start_time),
     });

@@ -414,6 +414,42 @@ describe("a calendar's own requests", () => {
     await discord.close();
   });
 
+  const store = (
+    { state }: Pick<Awaited<ReturnType<typeof startCalendar>>, "state">,
+    next: ReturnType<typeof tracked>,
+  ) => state.commit([createTrackedVoteRequests(state).put("a", next)]);
+
+  it("rename an event that was found after its creation got no answer", async () => {
+    const { discord, keep, made, state, reread } = await startCalendar();
+    const voteBefore = Date.now() + DAY;
+    const guilds = new Set([discord.guild.id]);
+    await store({ state }, tracked({ phase: "open" }, { title: "First title", voteBefore }));
+    reread();
+    discord.trap({ method: "POST", path: /scheduled-events$/, times: 1, error: "lost" });
+    await keep(guilds);
+    await store({ state }, tracked({ phase: "open" }, { title: "Second title", voteBefore }));
+    reread();
+    const names = async () => {
+      await keep(guilds);
+      return made(discord.guild.id).map(({ name }) => name);
+    };
+    await expect.poll(names, { timeout: 20_000 }).toEqual(["Second title"]);
+    await discord.close();
+  });
+
+  it("end an event whose deadline was moved to within minutes, or into the past", async () => {
+    for (const at of [3 * MINUTE, -HOUR]) {
+      const { discord, keep, made, state, reread } = await startCalendar();
+      const guilds = new Set([discord.guild.id]);
+      await keep(guilds);
+      await store({ state }, tracked({ phase: "open" }, { voteBefore: Date.now() + at }));
+      reread();
+      await keep(guilds);
+      expect(made(discord.guild.id).map(({ status }) => status)).toEqual([STATUS.canceled]);
+      await discord.close();
+    }
+  });
+
   it("keep to Discord's pace, so that each of many servers gets its event", async () => {
     const { discord, keep, made } = await startCalendar();
     const { world, people } = discord;
