@@ -25,8 +25,8 @@ import { type Chronicle, chronicles, type Happening, happenings } from "./collec
 export const RECORD_MS = 10 * MINUTE;
 /** Time without a reading after which a complete outage may have been missed, in ms. Shorter than any silence. */
 export const UNREAD_MS = HOUR;
-/** Time after which an event is deleted, in ms. Longer than the period of any digest, even a late one. */
-const KEPT_MS = 15 * DAY;
+/** Time after which an event is deleted, in ms. */
+export const KEPT_MS = 31 * DAY;
 /** Id of the chronicle. */
 const NETWORK = "network";
 

@@ -10,12 +10,17 @@ export const digests = defineCollection({
   name: "digests",
   schema: z.object({
     at: timestampSchema,
+    /** When the last digest was due that was not posted, because the channel or its subscription was paused. */
+    skippedAt: timestampSchema.exactOptional(),
     /** Only for version 0.2.0, in case an operator downgrades. */
     version: z.null().catch(null),
   }),
   lifetime: "as long as its subscription",
   owners: [{ kind: "subscription", patternOf: (channelId) => ({ channelId, feed: DIGEST_FEED }) }],
 });
+
+/** The end of a channel's last digest, epoch ms. */
+export type LastDigest = DocumentOf<typeof digests>;
 
 /** Activity of a validator; "unknown" if the explorer has never stated the time of its last report. */
 const activity = z.enum(["alive", "silent", "unknown"]);
@@ -57,7 +62,7 @@ const happening = z.discriminatedUnion("kind", [
 export const happenings = defineCollection({
   name: "digest-happenings",
   schema: happening,
-  lifetime: "15 days, and only while a channel subscribes to the digest",
+  lifetime: "31 days, and only while a channel subscribes to the digest",
 });
 
 export type Happening = DocumentOf<typeof happenings>;

@@ -13,8 +13,8 @@ import { believed, CLOCK_ERROR_MS } from "../../util/clock.js";
 import { inPieces, yieldIfBusy } from "../../util/event-loop.js";
 import { DAY, MINUTE } from "../../util/units.js";
 import { VALIDATOR_FEED } from "../validator/collections.js";
-import { createRecorder, RECORD_MS } from "./chronicle.js";
-import { chronicles, DIGEST_FEED, digests, happenings } from "./collections.js";
+import { createRecorder, KEPT_MS, RECORD_MS } from "./chronicle.js";
+import { chronicles, DIGEST_FEED, digests, happenings, type LastDigest } from "./collections.js";
 import { collectFacts, createSources, facts } from "./facts.js";
 import { digestView } from "./messages.js";
 import { contradiction, createSlots, options, scheduleOf, scheduleWords, slotAfter } from "./schedule.js";
@@ -27,6 +27,8 @@ const PATIENCE_MS = 10 * MINUTE;
 const LOOK_MS = MINUTE;
 /** Maximum period of a first digest, in ms. */
 const FIRST_MS = 7 * DAY;
+/** Maximum period of any digest, in ms: its channel may have been paused, or the bot away. */
+const MOST_MS = KEPT_MS - DAY;
 /** Number of channels whose digests are committed together. */
 const CHANNELS_PER_STEP = 25;
 
@@ -107,14 +109,24 @@ function createDigestWatch(deps: DigestWatchDeps) {
   const startedAt = now();
   const recorder = createRecorder(explorer, fresh, state, now);
 
+  /** Digests that wait for a read of the votes, by channel: when they were due, and since when they have waited. */
+  const waiting = new Map<string, { readonly dueAt: number; readonly since: number }>();
+
+  /** Returns since when a due digest has waited. Later than its time if the bot was not running then. */
+  const waitingSince = (channelId: string, dueAt: number): number => {
+    const known = waiting.get(channelId);
+    return known?.dueAt === dueAt ? known.since : now();
+  };
+
   /** True once the votes have been read since the digest was due, or if they could not be read for a while. */
-  const mayBeMade = (dueAt: number, votesReadAt = 0): boolean =>
-    votesReadAt >= dueAt || now() - Math.max(dueAt, startedAt) > PATIENCE_MS;
+  const mayBeMade = (dueAt: number, since: number, votesReadAt = 0): boolean =>
+    votesReadAt >= dueAt || now() - since > PATIENCE_MS;
 
   /** Returns the slot of a due digest, and the end of the previous digest. `undefined` if none is due. */
-  const dueDigest = (subscription: Subscription, lastAt: number | undefined) => {
+  const dueDigest = (subscription: Subscription, last: LastDigest | undefined) => {
     const schedule = scheduleOf(subscription);
     const slot = slotOf(schedule, now());
+    const lastAt = last?.at;
     // Digests that were due before the subscription was set up are not sent.
     const savedAt = subscription.savedAt ?? subscription.since;
     const setUpAt = believed(savedAt, now(), CLOCK_ERROR_MS);
@@ -123,8 +135,12 @@ function createDigestWatch(deps: DigestWatchDeps) {
     if (isWrong) return { baselineAt: now() };
     if (lastAt === undefined && slot.at <= setUpAt)
       return { baselineAt: Math.max(slot.at, now() - FIRST_MS) };
-    if (slot.at <= Math.max(lastAt ?? 0, setUpAt)) return undefined;
-    return { schedule, slot, since: lastAt ?? Math.max(now() - FIRST_MS, setUpAt) };
+    // A person may change it while it waits.
+    const isWaiting = lastAt !== undefined && waiting.get(subscription.channelId)?.dueAt === slot.at;
+    const skippedAt = believed(last?.skippedAt ?? 0, now(), CLOCK_ERROR_MS);
+    if (slot.at <= Math.max(lastAt ?? 0, skippedAt, isWaiting ? 0 : setUpAt)) return undefined;
+    const firstSince = Math.max(now() - FIRST_MS, setUpAt);
+    return { schedule, slot, since: Math.max(lastAt ?? firstSince, now() - MOST_MS) };
   };
 
   return async function* (subscribers: Subscribers): PollSteps {
@@ -152,24 +168,36 @@ function createDigestWatch(deps: DigestWatchDeps) {
       const endWrites: Write[] = [];
       for (const subscription of together) {
         const { channelId } = subscription;
-        const due = dueDigest(subscription, lastDigests.get(channelId)?.at);
+        const due = dueDigest(subscription, lastDigests.get(channelId));
         if (!due) continue;
-        if (due.schedule && !mayBeMade(due.slot.at, await sources.votesReadAt())) {
+        if (!due.schedule) {
+          endWrites.push(memories.put(channelId, { at: due.baselineAt, version: null }));
+          continue;
+        }
+        const dueAt = due.slot.at;
+        // Nothing is posted during a pause. The first digest after it covers that time, too.
+        if (!(await subscribers.isHeard(subscription))) {
+          endWrites.push(memories.put(channelId, { at: due.since, skippedAt: dueAt, version: null }));
+          continue;
+        }
+        const since = waitingSince(channelId, dueAt);
+        if (!mayBeMade(dueAt, since, await sources.votesReadAt())) {
+          waiting.set(channelId, { dueAt, since });
           isWhole = false;
           continue;
         }
-        const at = due.baselineAt ?? sources.now;
+        const at = sources.now;
         endWrites.push(memories.put(channelId, { at, version: null }));
-        if (!due.schedule) continue;
         await yieldIfBusy();
         const span = { since: due.since, until: at };
         events.push({
           ...span,
           channelId,
-          dueAt: due.slot.at,
+          dueAt,
           every: due.schedule.every,
-          isLate: at - due.slot.at > LATE_MS,
-          wasOffline: startedAt > due.slot.at,
+          isLate: at - dueAt > LATE_MS,
+          // A process may have started earlier and been suspended, or without the lease.
+          wasOffline: startedAt > dueAt || since - dueAt > LATE_MS,
           facts: await collectFacts(sources, {
             ...span,
             nextAt: slotAfter(due.schedule, at),
@@ -178,6 +206,7 @@ function createDigestWatch(deps: DigestWatchDeps) {
         });
       }
       if (endWrites.length > 0) yield { events, writes: endWrites };
+      for (const { channelId } of events) waiting.delete(channelId);
     }
     return isWhole ? "done" : "partial";
   };

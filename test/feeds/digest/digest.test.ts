@@ -140,17 +140,54 @@ describe("a digest", () => {
     expect(textOf(message)).not.toContain("No news between");
   });
 
+  it("says that the bot was offline if the machine slept, and not that the explorer failed", async () => {
+    untilNine();
+    harness.pass(-10 * MINUTE);
+    await polls();
+    harness.pass(HOUR);
+    alive();
+    expect(textOf(await until(8))).toContain("Late because I was offline when it was due.");
+  });
+
+  it("covers the time of a pause after it, and not before", async () => {
+    const { driver, people, channels } = harness.discord;
+    const owner = { user: people.owner, channel: channels.general };
+    const card = await driver.choose(owner, await ask("/setup"), "digest");
+    await driver.click(owner, card, "Pause");
+    const [, since] = /up to <t:(\d+)/.exec(textOf(await ask("/subscribe list"))) ?? [];
+    const request = ledger().openVoteRequest({ title: "Ended in the pause", lastsMs: 30 * DAY });
+    await polls();
+    ledger().closeVoteRequest(request, "Rejected");
+    await polls();
+    for (const _ of [1, 2]) {
+      untilNine();
+      harness.pass(MINUTE);
+      alive();
+      await polls();
+    }
+    expect(textOf(await ask("/subscribe list"))).toContain(`up to <t:${since}`);
+    await driver.click(owner, card, "Resume");
+    await polls();
+    expect(told()).toHaveLength(8);
+    untilNine();
+    alive();
+    const text = textOf(await until(9));
+    expect(text).toContain(`From <t:${since}`);
+    expect(text).toContain("Ended in the pause");
+    expect(text).not.toContain("Late");
+  });
+
   it("does not cover the same time again after a clock that was ahead is corrected", async () => {
     untilNine();
     alive();
-    await until(8);
+    await until(10);
     harness.pass(11 * MINUTE);
     await polls();
     harness.pass(-30 * MINUTE);
     const correctedAt = harness.now();
     await polls();
     harness.pass(45 * MINUTE);
-    const [, from = 0] = /From <t:(\d+)/.exec(textOf(await until(9))) ?? [];
+    const [, from = 0] = /From <t:(\d+)/.exec(textOf(await until(11))) ?? [];
     expect(Number(from)).toBeGreaterThanOrEqual(Math.floor(correctedAt / 1_000));
   });
 });
