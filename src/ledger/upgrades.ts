@@ -62,8 +62,10 @@ export function upgradeSummary(
   openedAt: number | null,
 ): readonly [string] | null {
   const times = changes.filter(({ path }) => TIMES.some(([name, at]) => name !== "freezeAt" && at === path));
-  // The older kind may be removed while the newer one is set.
-  const change = times.find(({ to }) => timeIn(to) !== null) ?? times[0];
+  // The older kind may be removed while the newer one is set. If both are set, the earlier one is the next upgrade.
+  const [change = times[0]] = times
+    .filter(({ to }) => timeIn(to) !== null)
+    .toSorted((a, b) => (timeIn(a.to) ?? 0) - (timeIn(b.to) ?? 0));
   const [from, after] = [timeIn(change?.from ?? null), timeIn(change?.to ?? null)];
   const isOver = from !== null && openedAt !== null && from <= openedAt;
   const before = isOver ? null : from;
@@ -130,20 +132,29 @@ export function upgradeDecision(
     const nextAt = last?.schedule?.upgradeAt ?? Number.NEGATIVE_INFINITY;
     if (now < nextAt && nextAt < at) break;
     total = { ...total, ...change };
-    last = { by, at, schedule: scheduleAt(total, at) };
+    last = { by, at, schedule: scheduleAt(total, at, now) };
   }
   return last;
 }
 
-/** Returns the schedule in the rules at a time. `undefined` if it is over by then. */
+/**
+ * Returns the next upgrade in the rules, as decided at a time. Both kinds may be scheduled: the later one is next once the earlier one is
+ * over. `undefined` if both were over when it was decided.
+ */
 function scheduleAt(
   { upgradeAt = null, freezeAt = null, olderUpgradeAt = null }: UpgradeChange,
   at: number,
+  now: number,
 ): UpgradeSchedule | undefined {
-  // Of two kinds, the earlier time is left over from an upgrade that is done.
-  const isOlder = (olderUpgradeAt ?? 0) > (upgradeAt ?? 0);
-  const next = isOlder ? olderUpgradeAt : upgradeAt;
-  return next !== null && next > at ? { upgradeAt: next, freezeAt: isOlder ? null : freezeAt } : undefined;
+  const ahead = [
+    { upgradeAt, freezeAt },
+    { upgradeAt: olderUpgradeAt, freezeAt: null },
+  ]
+    .flatMap((each) =>
+      each.upgradeAt !== null && each.upgradeAt > at ? [{ ...each, upgradeAt: each.upgradeAt }] : [],
+    )
+    .toSorted((a, b) => a.upgradeAt - b.upgradeAt);
+  return ahead.find((each) => each.upgradeAt > now) ?? ahead.at(-1);
 }
 
 /** Returns the schedule that the accepted vote requests leave; `undefined` if they leave none. @param now epoch ms */

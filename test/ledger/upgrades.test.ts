@@ -118,6 +118,18 @@ it.each([
     at(3),
   ],
   [
+    "both kinds were set, and the older one comes first",
+    [{ upgradeChange: { ...SET.upgradeChange, olderUpgradeAt: at(2) }, acceptedFor: at(-90) }],
+    { upgradeAt: at(2), freezeAt: null },
+    at(-80),
+  ],
+  [
+    "both kinds were set, and the older one is over",
+    [{ upgradeChange: { ...SET.upgradeChange, olderUpgradeAt: at(2) }, acceptedFor: at(-90) }],
+    { upgradeAt: at(3), freezeAt: at(1) },
+    at(2),
+  ],
+  [
     "it was moved behind a decision that takes effect after its first time",
     [
       SET,

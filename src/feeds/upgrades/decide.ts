@@ -48,6 +48,9 @@ const dueSteps = (times: Times, now: number): readonly ReminderStep[] =>
 const keysOf = (steps: readonly ReminderStep[], times: Times): string[] =>
   steps.map((step) => reminderKey(step, times));
 
+/** Forgets the round after the upgrade time: the upgrade was moved, or the clock was ahead. */
+const withoutRound = ({ roundThen: _, isLate: __, ...others }: Upgrade): Upgrade => others;
+
 /** Returns the upgrade after a new decision about its schedule, and the news about it. */
 function reschedule(
   subject: string,
@@ -69,11 +72,19 @@ function reschedule(
   }
   const times = timesOf(decision.schedule);
   if (times.upgradeAt === upgradeAt && times.freezeAt === freezeAt) return { next: decided };
+  // The same decision has also scheduled a later upgrade of the other kind.
+  if (decision.by === known.decidedBy && now >= upgradeAt) return { next: known };
   // A decision that takes effect after the upgrade does not affect this one, whose reminders and rounds are still announced.
   if (isReached && now < decision.at) return { next: known };
   // After the upgrade time, a new schedule is for the next upgrade.
   if (isReached) return { next: { ...known, endedAt: now, revision: revision + 1 } };
-  const moved = { ...decided, ...times, movedFrom: upgradeAt, moves: moves + 1, revision: revision + 1 };
+  const moved = {
+    ...withoutRound(decided),
+    ...times,
+    movedFrom: upgradeAt,
+    moves: moves + 1,
+    revision: revision + 1,
+  };
   // The new time may have passed before the bot reads the decision. A reminder says so.
   if (now >= times.upgradeAt) return { next: moved };
   return {
@@ -116,7 +127,8 @@ function finish(
   const { upgradeAt, freezeAt, roundThen, revision } = known;
   const over = { ...known, endedAt: now, revision: revision + 1 };
   if (now >= upgradeAt + OVER_MS) return { next: over };
-  if (now < upgradeAt || !rounds || rounds.seenAt < upgradeAt) return { next: known };
+  if (now < upgradeAt) return { next: roundThen === undefined ? known : withoutRound(known) };
+  if (!rounds || rounds.seenAt < upgradeAt) return { next: known };
   if (roundThen === undefined) {
     const isLate = rounds.seenAt - upgradeAt > PROMPT_MS;
     return { next: { ...known, roundThen: rounds.number, ...(isLate ? { isLate } : {}) } };
