@@ -1,4 +1,5 @@
 import type { Names } from "../directory/names.js";
+import { upgradeSummary } from "../ledger/upgrades.js";
 import {
   mayStillVote,
   type Standable,
@@ -7,6 +8,7 @@ import {
   standingOf,
   type VotePhase,
 } from "../ledger/vote-phase.js";
+import type { VoteRequest } from "../ledger/vote-requests.js";
 import { decidedBy, type StatusGroup, statusGroup, statusWords, type Tally } from "../ledger/vote-rules.js";
 import type { MissingVotes } from "../ledger/votes.js";
 import { spanWords } from "../text/durations.js";
@@ -210,6 +212,15 @@ export const missingLine = (
 export function shortVote(request: Parameters<typeof shortWindow>[0]): Markdown[] {
   const window = shortWindow(request);
   return window === undefined ? [] : [md`⚠️ Short vote: ${windowWords(window)}`];
+}
+
+/** Says how a request changes the network's next upgrade, if its own title does not. */
+export function upgradeNote(
+  { action, createdAt }: Pick<VoteRequest, "action" | "createdAt">,
+  title: string,
+): Markdown[] {
+  const summary = upgradeSummary(action.changes, createdAt)?.[0];
+  return summary === undefined || title.includes(summary) ? [] : [md`🛠️ ${summary}`];
 }
 
 /** Formats the time to vote: "4 hours", "30 minutes", "1 h 30 min". */

@@ -24,6 +24,7 @@ import {
   statusTone,
   tallyLines,
   tallySuffix,
+  upgradeNote,
 } from "../../screens/vote-parts.js";
 import { kindWords, voteRequestLines } from "../../screens/vote-request.js";
 import { dateWords, timeLine } from "../../screens/vote-times.js";
@@ -158,7 +159,10 @@ export function createMessages(names: Names, now: () => number) {
     const title = titleOf(request);
     const standing = standingOf(request, needed, now());
     const ended = standing.phase === "ended" ? endingIn(request) : undefined;
-    const opened = join([md`🗳️ New vote request: ${title}`, ...shortVote(request)], " · ");
+    const opened = join(
+      [md`🗳️ New vote request: ${title}`, ...upgradeNote(request, title), ...shortVote(request)],
+      " · ",
+    );
     return wholeView(snapshot, mark, {
       notification: standingNews(request, standing.phase, title) ?? opened,
       tone: ended ? endingTone(ended) : standingTone(request, standing),

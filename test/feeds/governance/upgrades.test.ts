@@ -24,9 +24,9 @@ describe("a vote on the network's next upgrade", () => {
       newPhysicalSynchronizerProtocolVersion: "34",
     },
   });
-  const propose = (baseConfig: object, newConfig: object) =>
+  const propose = (baseConfig: object, newConfig: object, title = "SRARC_SetConfig") =>
     harness.explorer.ledger.openVoteRequest({
-      title: "SRARC_SetConfig",
+      title,
       actionConfig: {
         tag: "ARC_DsoRules",
         value: { dsoAction: { tag: "SRARC_SetConfig", value: { baseConfig, newConfig } } },
@@ -71,5 +71,12 @@ describe("a vote on the network's next upgrade", () => {
     ledger.decideVoteRequest(cancel, "Accepted");
     await untilNetwork((text) => !text.includes("Network upgrade"));
     expect(harness.discord.world.refusals).toEqual([]);
+  });
+
+  it("is announced by what it means although it has a title of its own", async () => {
+    propose({}, schedule(Math.ceil((harness.now() + 20 * DAY) / HOUR) * HOUR), "LSU to protocol version 35");
+    await until(
+      /New vote request: LSU to protocol version 35 · 🛠️ Network upgrade: transactions pause on \d+ \w+ at \d\d:00 UTC/,
+    );
   });
 });
