@@ -3,13 +3,14 @@ import { type FeedDefinition, toldBy } from "../../src/delivery/feed.js";
 import { LIMITS } from "../../src/discord/limits.js";
 import type { MessagePayload } from "../../src/discord/message.js";
 import { goneRoles } from "../../src/discord/places.js";
+import { readServerChoice } from "../../src/networks/choices.js";
 import type { Network } from "../../src/networks/network.js";
 import { buttonAddress, defineButton } from "../../src/screens/addresses.js";
 import { pageOf } from "../../src/screens/parts.js";
 import type { Menu } from "../../src/screens/view.js";
 import type { OwnedSubscription } from "../../src/subscribe/editor.js";
 import { fittingRows, labelOf, pageLinks, restWords } from "../../src/subscribe/shown.js";
-import { join, type Markdown, md, roleMention } from "../../src/text/markdown.js";
+import { channelMention, join, type Markdown, md, roleMention } from "../../src/text/markdown.js";
 import { countedWords } from "../../src/text/numbers.js";
 import { capitalized } from "../../src/text/plain.js";
 import { yieldIfBusy } from "../../src/util/event-loop.js";
@@ -61,6 +62,23 @@ async function rowOf(
     ],
     " · ",
   );
+}
+
+/** Maximum number of channels with a default network of their own that are named. */
+const MAX_CHANNELS = 5;
+
+/** Returns the line about a server's default network, and about channels that have another. Empty if there is only one network. */
+async function defaultLines(guildId: string, { networks: { served }, state }: Network): Promise<Markdown[]> {
+  if (served.length < 2) return [];
+  const { network, channels } = await readServerChoice(state, guildId);
+  const usual = served.find(({ id }) => id === network) ?? served[0];
+  const others = Object.entries(channels).flatMap(([channelId, id]) => {
+    const own = served.find((each) => each.id === id);
+    return own && own !== usual ? [md`${channelMention(channelId)}: ${own.name}`] : [];
+  });
+  const named = present([...others.slice(0, MAX_CHANNELS), others.length > MAX_CHANNELS && md`…`]);
+  const exceptions = others.length > 0 ? md` (${join(named, ", ")})` : md``;
+  return [md`🌐 Default network: **${usual.name}**${exceptions}. \`/settings\` changes it.`];
 }
 
 /** Returns the menu whose choices open the dialogs that add something. */
@@ -116,6 +134,7 @@ export async function overview(
       pages > 1 && md`-# ${countedWords(all.length, "subscription")}, page ${page} of ${pages}`,
       ...(rows.length > 0 ? rows : [md`Nothing is set up yet. Pick something to add.`]),
       ...serverLines.flat(),
+      ...(await defaultLines(guildId, services)),
       served.length > 1 && md`This menu adds subscriptions about **${services.name}**.`,
     ]),
     menus: present([addMenu(feeds), shown.length > 0 && (await subscriptionMenu(shown, services))]),

@@ -62,6 +62,10 @@ const KEPT_MS = 365 * DAY;
 
 const NONE: NetworkChoice = { channels: {} };
 
+/** Returns the stored default networks of a server. @throws {StateError} */
+export const readServerChoice = async (state: State, guild: string): Promise<NetworkChoice> =>
+  (await state.open(networkChoices).get(keyOf({ guild }))) ?? NONE;
+
 /** Creates the default networks, which are stored in the state. */
 export function createNetworkChoices(state: State, now = Date.now): NetworkChoices {
   const choices = state.open(networkChoices);

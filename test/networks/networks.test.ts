@@ -269,6 +269,7 @@ describe("a bot with two networks", () => {
     expect(textOf(await asked(owner(channel), "/setup"))).toMatch(
       /TestNet: Representatives .*voters list:\d+> with `network: TestNet` shows/,
     );
+    expect(textOf(await asked(owner(channel), "/setup"))).toMatch(/Default network: \*\*MainNet\*\*/);
     await asked(owner(channel), "/voters remove", { sv: mapped.sv, network: "test" });
     await asked(owner(channel), "/subscribe remove", { network: "main" });
     const left = textOf(await asked(owner(channel), "/subscribe list"));
