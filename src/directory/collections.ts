@@ -36,6 +36,8 @@ const entrySchema = z.object({
   hasExpired: z.boolean().exactOptional(),
   /** When an accepted vote request took or takes effect, epoch ms. */
   acceptedFor: timestampSchema.exactOptional(),
+  /** When the bot noticed that the explorer no longer lists a vote request, whose outcome is not known, epoch ms. */
+  goneAt: timestampSchema.exactOptional(),
   /** The time span in which the bot saw a vote request end, epoch ms. */
   closed: z.object({ after: timestampSchema.nullable(), by: timestampSchema }).exactOptional(),
 });

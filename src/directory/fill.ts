@@ -15,7 +15,7 @@ import type { State } from "../storage/state.js";
 import { isPartyId } from "../text/ids.js";
 import { ageOf } from "../util/clock.js";
 import { singleFlight } from "../util/single-flight.js";
-import { MINUTE } from "../util/units.js";
+import { DAY, MINUTE } from "../util/units.js";
 import { checkEntries, knownTokens, type NamedEntry, nameLists, nameListTimes } from "./collections.js";
 import { type Directory, KINDS, type Kind } from "./directory.js";
 import type { NamedRequest, Names } from "./names.js";
@@ -37,6 +37,12 @@ interface ListReading extends Pick<FillDeps, "explorer" | "newest" | "names"> {
 }
 
 type Source = (deps: ListReading) => Promise<Listed>;
+
+/**
+ * Time for which a vote request that the explorer no longer lists is remembered, in ms. Its details may still call it open, and only the
+ * bot knows that it has ended.
+ */
+const GONE_MS = 30 * DAY;
 
 /** Returns a vote request's entry for completion. */
 export function proposalEntry(
@@ -77,6 +83,7 @@ export function proposalEntry(
     ...(requester === undefined ? {} : { requester }),
     ...(openedAt === undefined ? {} : { openedAt }),
     ...(action === undefined ? {} : { action }),
+    ...(request.isGone ? { goneAt: now } : {}),
     ...(closed === undefined ? {} : { closed }),
     ...(enoughYesAt === undefined ? {} : { enoughYesAt }),
     ...(hasExpired === undefined ? {} : { hasExpired }),
@@ -125,13 +132,23 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
   },
   proposal: {
     everyMs: 10 * MINUTE,
-    async read({ explorer, ended, names }) {
+    async read({ explorer, ended, names, known }) {
       const { data, problem, fetchedAt } = await readPagesOf(explorer, "voteRequests", ended);
       const entries = data.flatMap((row) => {
         const identity = identityOf(row);
         return identity === null ? [] : [proposalEntry(listedIn(row, identity), identity, names, Date.now())];
       });
-      return { whole: problem === undefined, entries, requests: data, fetchedAt };
+      const listed = new Set(entries.map(({ id }) => id));
+      const gone = known.filter(
+        ({ id, goneAt = 0 }) => !listed.has(id) && ageOf(goneAt, Date.now()) < GONE_MS,
+      );
+      return {
+        whole: problem === undefined,
+        // An empty list must not leave only those.
+        entries: entries.length > 0 ? [...entries, ...gone] : [],
+        requests: data,
+        fetchedAt,
+      };
     },
   },
   voter: {

@@ -15,7 +15,8 @@ import {
 import { type MotionKind, motionKindOf } from "../ledger/motion-kinds.js";
 import { type UpgradeChange, upgradeIn } from "../ledger/upgrades.js";
 import type { Standable } from "../ledger/vote-phase.js";
-import { actionIn, identityOf, readDetail } from "../ledger/vote-requests.js";
+import { actionIn, identityOf, readDetail, type VoteRequest } from "../ledger/vote-requests.js";
+import { isOver } from "../ledger/vote-rules.js";
 import { type Voter, voterId } from "../ledger/votes.js";
 import type { Log } from "../log.js";
 import type { State } from "../storage/state.js";
@@ -77,6 +78,11 @@ export interface Names {
   seenOf(
     identity: string | null,
   ): Pick<Standable, "enoughYesAt" | "hasExpired" | "closed"> & { readonly openedAt?: number | undefined };
+  /**
+   * Adds what only the bot has seen to a vote request from the explorer: its times, and that it has ended. The details of one that is no
+   * longer listed may still call it open.
+   */
+  withSeen(request: VoteRequest, id: string): VoteRequest;
   /** True if a voter was no longer a super validator when all voters were last read. */
   isFormer(voter: Voter): boolean;
   /**
@@ -267,6 +273,14 @@ export function createNames({ directory, explorer, state, log, coin = DEFAULT_CO
       const entry = identity === null ? undefined : directory.entry("proposal", identity);
       const { enoughYesAt, hasExpired, closed, openedAt } = entry ?? {};
       return { enoughYesAt, hasExpired, closed, openedAt };
+    },
+
+    withSeen(request, id) {
+      const identity = request.identity ?? id;
+      const entry = directory.entry("proposal", identity);
+      // Only a row of the list has a title.
+      const isGone = entry?.goneAt !== undefined && request.title === null && !isOver(request, Date.now());
+      return { ...request, ...names.seenOf(identity), ...(isGone ? { isGone, title: entry.name } : {}) };
     },
 
     isFormer: (voter) => directory.entry("voter", voterId(voter))?.active === false,

@@ -115,7 +115,7 @@ export const voteRequest: Screen<"voteRequest"> = async (
     countSuperValidators(explorer, SIDE_MS),
   ]);
   const identity = reading.data.identity ?? id;
-  const request = { ...reading.data, ...names.seenOf(identity) };
+  const request = names.withSeen(reading.data, identity);
   const neededVotes = neededFor(request, superValidators);
   const standing = standingOf(request, neededVotes, Date.now());
   if (request.detail === "read") names.learn(identity, request.action);

@@ -61,11 +61,11 @@ export const votes: Screen<"votes"> = async ({ id, page }, context) => {
     findVoteRequest(explorer, id),
     countSuperValidators(explorer, SIDE_MS),
   ]);
-  const request = { ...reading.data, ...names.seenOf(reading.data.identity ?? id) };
+  const request = names.withSeen(reading.data, id);
   const neededVotes = neededFor(request, superValidators);
   const standing = standingOf(request, neededVotes, Date.now());
   const foundVotes = await findVotes(explorer, reading);
-  const missingText = await missingLines(reading, standing, context);
+  const missingText = await missingLines({ ...reading, data: request }, standing, context);
   const shownVotes = pageOf(foundVotes.data, page);
   const readings: readonly Reading<unknown>[] = [reading, foundVotes];
   return {

@@ -162,7 +162,7 @@ async function requestLines(
   const { explorer, names, now } = deps;
   const found = (await ifAnswered(findVoteRequest(explorer, identity)))?.data;
   if (!found) return [];
-  const request = { ...found, ...names.seenOf(identity) };
+  const request = names.withSeen(found, identity);
   const standing = standingOf(request, neededFor(request, await countSuperValidators(explorer)), now);
   if (standing.next) {
     const isLate =

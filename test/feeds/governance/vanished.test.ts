@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Channel } from "../../../sandbox/discord/world.js";
 import { Refused } from "../../../sandbox/explorer/server.js";
 import { DAY, HOUR } from "../../../src/util/units.js";
-import { type Harness, startHarness } from "../../harness.js";
+import { type Harness, startHarness, textOf } from "../../harness.js";
 
 let harness: Harness;
 let channel: Channel;
@@ -95,6 +95,14 @@ it("a request of which only an old contract is left has ended, and is not called
   }
   await until("Left behind", "outcome unknown");
   expect(told("Left behind").filter((words) => words.includes("Overdue"))).toEqual([]);
+  // Its details still say that it is in progress.
+  const { driver, people, channels } = harness.discord;
+  const ana = { user: people.ana, channel: channels.general };
+  for (const command of ["/proposals show", "/proposals votes"]) {
+    const shown = textOf(await driver.ask(ana, command, { proposal: oldId }));
+    expect(shown).toMatch(/Left behind.*Ended, outcome unknown/);
+    expect(shown).not.toMatch(/Votes still count|not voted yet/);
+  }
 });
 
 it("a request that newer ones push off the only page that the explorer shows has an outcome", async () => {
