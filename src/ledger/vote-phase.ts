@@ -51,7 +51,7 @@ export interface Standing {
 }
 
 /** Time after which a ready request that is not carried out is overdue, in ms. */
-const OVERDUE_MS = HOUR;
+export const OVERDUE_MS = HOUR;
 
 /** The parts of a request that its standing depends on. */
 export interface Standable extends VoteState, Tally {
@@ -80,7 +80,10 @@ function castBy(request: Standable, at: number): number | null {
 }
 
 /** Returns the time of the last needed yes vote, epoch ms: from the contract, or as the bot saw it. null if neither is known. */
-function enoughYesSince({ votes, enoughYesAt }: Standable, needed: number): number | null {
+export function enoughYesSince(
+  { votes, enoughYesAt }: Pick<Standable, "votes" | "enoughYesAt">,
+  needed: number,
+): number | null {
   const yesVoteTimes = (votes ?? []).flatMap(({ accept, castAt }) => (accept === true ? (castAt ?? []) : []));
   return yesVoteTimes.sort((a, b) => a - b)[needed - 1] ?? enoughYesAt ?? null;
 }

@@ -1,4 +1,6 @@
 import {
+  enoughYesSince,
+  OVERDUE_MS,
   PHASE_WORDS,
   type Standable,
   standingOf,
@@ -22,7 +24,7 @@ import { HOUR, MINUTE } from "../util/units.js";
 import type { Field } from "./view.js";
 
 /** The parts of a request that tell when and how it ended. */
-type Ended = VoteState & Tally;
+type Ended = VoteState & Tally & Pick<Standable, "votes" | "enoughYesAt">;
 
 /** Formats a date, followed by the remaining time if it is in the future. */
 const moment = (ms: number | null, now: number): Markdown =>
@@ -86,6 +88,30 @@ function between({ after, by }: Closing): Markdown {
 /** Within this span, in ms, a time of day without a date is clear. */
 const HALF_DAY = 12 * HOUR;
 
+/** True if a request without a decision date was carried out long after it had enough yes votes. */
+function wasOverdue(request: Ended, closed: Closing): boolean {
+  const needed = neededFor(request, undefined);
+  const since = needed === undefined ? null : enoughYesSince(request, needed);
+  return since !== null && closed.after !== null && closed.after - since >= OVERDUE_MS;
+}
+
+/**
+ * Returns the span in which the bot saw a request end, if that was not at its date: the explorer may close it earlier, and votes count
+ * as long as it is open. `undefined` if it ended at its date, or if that is unknown.
+ */
+function endedOffDate(request: Ended, group: StatusGroup): Closing | undefined {
+  const { closed, targetEffectiveAt } = request;
+  const untilAt = endOf(request, group);
+  const passed = group === "accepted" || group === "implemented";
+  if (!closed) return undefined;
+  if (passed && targetEffectiveAt === null) return wasOverdue(request, closed) ? closed : undefined;
+  if (untilAt === null) return undefined;
+  // Without a decision date, enough yes votes carry an expired request until it is closed.
+  const isLate =
+    (closed.after ?? 0) > untilAt && (passed || (group === "expired" && targetEffectiveAt === null));
+  return isLate || (passed && closed.by < untilAt) ? closed : undefined;
+}
+
 /** Returns the fields for a request that is over: when voting ended, and its effect. */
 function endedTimes(request: Ended, now: number): Field[] {
   const group = statusGroup(request.status);
@@ -93,9 +119,7 @@ function endedTimes(request: Ended, now: number): Field[] {
   const untilAt = endOf(request, group);
   const passed = group === "accepted" || group === "implemented";
   const isEarly = untilAt === null || now < untilAt;
-  // The explorer may close it before its date. Votes also count while it is overdue.
-  const isOffDate =
-    passed && closed && untilAt !== null && (closed.by < untilAt || (closed.after ?? 0) > untilAt);
+  const offDate = endedOffDate(request, group);
   const latest = votableUntil(request);
   const limit = closed
     ? between(closed)
@@ -108,11 +132,12 @@ function endedTimes(request: Ended, now: number): Field[] {
   const isLate =
     closed !== undefined && targetEffectiveAt !== null && (closed.after ?? 0) > targetEffectiveAt;
   const dateOfEffect = isLate ? between(closed) : moment(targetEffectiveAt, now);
-  const passedEffect = targetEffectiveAt === null ? md`${ENOUGH_YES}` : dateOfEffect;
+  const undatedEffect = offDate ? between(offDate) : md`${ENOUGH_YES}`;
+  const passedEffect = targetEffectiveAt === null ? undatedEffect : dateOfEffect;
   const otherEffect = group === "failed" ? md`${FAILED_EFFECT}` : undefined;
   const effect = passed ? passedEffect : otherEffect;
   return present([
-    { name: "Voting ended", value: isOffDate ? between(closed) : onDate, inline: true },
+    { name: "Voting ended", value: offDate ? between(offDate) : onDate, inline: true },
     effect !== undefined && {
       name: passed && (targetEffectiveAt ?? now) <= now ? "Took effect" : "Takes effect",
       value: md`${effect}`,
@@ -129,7 +154,10 @@ export const timeFields = (request: Ended, now: number, phase: VotePhase): Field
 export function untilWords(request: Standable, needed: number | undefined, now: number): Markdown {
   const { phase, next } = standingOf(request, needed, now);
   if (phase === "ended") {
-    const untilAt = endOf(request, statusGroup(request.status));
+    const group = statusGroup(request.status);
+    const offDate = endedOffDate(request, group);
+    if (offDate) return md`voting ended ${between(offDate)}`;
+    const untilAt = endOf(request, group);
     return untilAt !== null && untilAt <= now
       ? md`voting ended ${timestamp(untilAt, "f")}`
       : md`voting has ended`;

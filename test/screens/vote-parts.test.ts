@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Standable } from "../../src/ledger/vote-phase.js";
 import type { Tally, VoteState } from "../../src/ledger/vote-rules.js";
 import { shortVote, stateText, tallyBar, tallyLines } from "../../src/screens/vote-parts.js";
 import { timeFields, untilWords } from "../../src/screens/vote-times.js";
@@ -8,12 +9,13 @@ const NOW = Date.UTC(2026, 10, 22);
 const [PAST, SOON, LATER] = [NOW - DAY, NOW + DAY, NOW + 2 * DAY];
 const at = (ms: number, style: string) => `<t:${ms / 1_000}:${style}>`;
 const tally = (yes: number | null, no: number | null, pending: number | null) => ({ yes, no, pending });
+type Vote = VoteState & Tally & Pick<Standable, "enoughYesAt">;
 const vote = (
   status: string | null,
   voteBefore: number | null,
   targetEffectiveAt: number | null = null,
-  more: Partial<VoteState & Tally> = {},
-): VoteState & Tally => ({
+  more: Partial<Vote> = {},
+): Vote => ({
   status,
   voteBefore,
   targetEffectiveAt,
@@ -23,7 +25,10 @@ const vote = (
 
 describe("vote times", () => {
   const soon = `${at(SOON, "f")} (${at(SOON, "R")})`;
-  it.each<[string, VoteState & Tally, Record<string, unknown>]>([
+  // The bot saw it end after its date.
+  const closed = { after: PAST + HOUR, by: PAST + HOUR + 40_000 };
+  const seen = at(closed.by, "f");
+  it.each<[string, Vote, Record<string, unknown>]>([
     [
       "open, without an effective date",
       vote("Open", SOON),
@@ -127,6 +132,24 @@ describe("vote times", () => {
       },
     ],
     [
+      "accepted at once, a minute before the bot saw it",
+      vote("Accepted", PAST, null, { ...tally(9, 1, 3), enoughYesAt: closed.after - MINUTE, closed }),
+      {
+        "Voting ended": `when enough had voted yes, ${seen}`,
+        "Took effect": "when enough had voted yes",
+      },
+    ],
+    [
+      "accepted days after enough had voted yes",
+      vote("Accepted", PAST, null, { ...tally(9, 1, 3), enoughYesAt: PAST - 2 * DAY, closed }),
+      { "Voting ended": seen, "Took effect": seen },
+    ],
+    [
+      "expired, but closed only later, until when votes counted",
+      vote("Expired", PAST, null, { closed }),
+      { "Voting ended": seen },
+    ],
+    [
       "accepted, but its action failed",
       vote("VRO_AcceptedButActionFailed", PAST),
       {
@@ -159,7 +182,7 @@ describe("vote times", () => {
       ).not.toContain(":R>");
   });
 
-  it.each<[VoteState & Tally, string, yes?: number]>([
+  it.each<[Vote, string, yes?: number]>([
     [vote("Open", SOON), `quorum by ${at(SOON, "f")}`],
     [vote("Open", SOON, LATER), `quorum by ${at(SOON, "f")}`],
     [vote("Open", SOON, LATER), `decided on ${at(LATER, "f")}`, 9],
@@ -169,6 +192,9 @@ describe("vote times", () => {
     [vote("Rejected", PAST), "voting has ended"],
     [vote("Implemented", PAST - 1, PAST), `voting ended ${at(PAST, "f")}`],
     [vote("Expired", PAST), `voting ended ${at(PAST, "f")}`],
+    [vote("Expired", PAST, null, { closed }), `voting ended ${seen}`],
+    [vote("Expired", PAST, PAST, { closed }), `voting ended ${at(PAST, "f")}`],
+    [vote("Implemented", PAST, PAST, { closed }), `voting ended ${seen}`],
   ])("summarizes the deadline in a list: %j", (state, words, yes = 3) => {
     expect(untilWords({ ...state, ...tally(yes, 1, 12 - yes) }, 9, NOW).toString()).toBe(words);
   });
