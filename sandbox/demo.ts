@@ -30,6 +30,7 @@ function readArguments() {
         help: { type: "boolean", default: false },
       },
     });
+    if (!["1", "2"].includes(values.networks)) throw new RangeError("--networks must be 1 or 2.");
     if (!values.help) return values;
     console.log(USAGE);
     process.exit();

@@ -20,6 +20,11 @@ const terminal =
   process.stdin.isTTY && process.stdout.isTTY
     ? createInterface({ input: process.stdin, output: process.stdout })
     : undefined;
+terminal?.on("SIGINT", async () => {
+  console.log("\nThe tour ends here.");
+  await place.close();
+  process.exit(130);
+});
 let isFirst = true;
 
 /** Waits for Enter in a terminal, and clears the screen. */

@@ -122,7 +122,9 @@ export async function servePage(place: Stack, { port, fresh = false }: PageOptio
   const placeOf = (url: URL) => {
     const user = demoServer.user(url.searchParams.get("as") ?? "");
     const wanted = url.searchParams.get("channel") ?? "";
-    const channel = demoServer.channels(user).find(({ id }) => id === wanted) ?? channels.general;
+    const shown = demoServer.channels(user);
+    // A deleted channel gives way to the first one, which the page shows as well.
+    const channel = shown.find(({ id }) => id === wanted) ?? shown[0] ?? channels.general;
     return { user, channel };
   };
 

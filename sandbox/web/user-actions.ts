@@ -3,6 +3,7 @@ import { createMessage, deleteMessage, findMessage } from "../discord/messages.j
 import { PERMISSION } from "../discord/permissions.js";
 import { deleteScheduledEvent } from "../discord/scheduled-events.js";
 import type { Channel, User, World } from "../discord/world.js";
+import { titleInWords } from "../explorer/actions.js";
 import type { SandboxExplorer } from "../explorer/server.js";
 import type { Stack } from "../stack.js";
 import type { Deed, ExplorerMood, Outcome, Turn } from "./snapshot.js";
@@ -111,7 +112,7 @@ export async function turn(
       break;
     case "rename": {
       const request = found(wish.id);
-      request.title = `${request.title} (revised)`;
+      request.title = `${titleInWords(request.title)} (revised)`;
       break;
     }
     case "permit":

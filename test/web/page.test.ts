@@ -135,6 +135,40 @@ describeWithChromium("the sandbox's page", () => {
     await page.locator("discord-modal").waitFor({ state: "detached" });
   });
 
+  it("drops a command that was begun if the next person may not use it", async () => {
+    await be("Olga");
+    await page.locator(".say").fill("/subscribe newcomers");
+    await page.getByRole("option", { name: "/subscribe newcomers" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.locator("#option-channel").waitFor();
+    await be("Ana");
+    await page.locator("#option-channel").waitFor({ state: "detached" });
+    await page.locator(".say").waitFor();
+  });
+
+  it("goes on if a message holds a time that no date can have", async () => {
+    await go("general");
+    await page.locator(".say").fill("never <t:99999999999999999:R>");
+    await page.keyboard.press("Enter");
+    await last().getByText("never <t:99999999999999999:R>").waitFor();
+    await type("network");
+    await last().getByText("validators active").waitFor();
+  });
+
+  it("names a renamed vote request in words", async () => {
+    await go("governance");
+    await page.getByRole("button", { name: "Open a vote request" }).click();
+    await page
+      .getByRole("button", { name: /^Rename/ })
+      .first()
+      .click();
+    await page
+      .locator("discord-message", { hasText: /\(revised\)/ })
+      .last()
+      .waitFor();
+    expect(await page.locator("discord-message", { hasText: /SRARC_/ }).count()).toBe(0);
+  });
+
   it("shows a private answer only to its recipient, who can dismiss it", async () => {
     await go("general");
     await type("network", { private: "True" });
@@ -364,6 +398,9 @@ describeWithChromium("the sandbox's page", () => {
     expect(await share()).toBeGreaterThan(2 / 3);
     expect(await overflow()).toBe(0);
     await page.keyboard.press("Escape");
+    await page.locator("nav summary").click();
+    await go("governance");
+    await expect.poll(share, { timeout: TIMEOUT_MS }).toBeGreaterThan(2 / 3);
     await page.getByText("The world around the bot").click();
     await page.getByRole("button", { name: "Open a vote request" }).waitFor();
     expect(await overflow()).toBe(0);
@@ -375,6 +412,20 @@ describeWithChromium("the sandbox's page", () => {
     const second = await servePage(other, { port: Number(port) });
     expect(new URL(second.url).port).not.toBe(port);
     expect((await fetch(second.url)).status).toBe(200);
+    await second.close();
+    await other.close();
+  });
+
+  it("shows another channel if the one on screen, or the first, is deleted", async () => {
+    const other = await makeStack({ explorer: { size: SMALL, lively: false } });
+    const second = await servePage(other, { port: 0 });
+    await page.goto(second.url);
+    await go("general");
+    await page.getByRole("button", { name: "Delete it: the channel general" }).click();
+    await page.locator("header h1", { hasText: "governance" }).waitFor();
+    await page.reload();
+    await page.locator("header h1", { hasText: "governance" }).waitFor();
+    await page.goto("about:blank");
     await second.close();
     await other.close();
   });

@@ -338,7 +338,11 @@ export function createComposer({ update, act }: Parts) {
       if (command) start(command);
       return command !== undefined;
     },
-    render: (snapshot: Snapshot): TemplateResult =>
-      draft.command ? filling(draft.command, snapshot) : saying(snapshot),
+    render(snapshot: Snapshot): TemplateResult {
+      const { command } = draft;
+      // Another person, or another channel, may not have the command that was begun.
+      const isKnown = snapshot.commands.some(({ name }) => name === command?.name);
+      return command && isKnown ? filling(command, snapshot) : saying(snapshot);
+    },
   };
 }

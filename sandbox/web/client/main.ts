@@ -115,8 +115,7 @@ function listen(): void {
     // The stored state may be from another sandbox.
     if (!people.some(({ id }) => id === state.viewer))
       state.viewer = people.find(({ name }) => name === "Ana")?.id ?? "";
-    if (!channels.some(({ id }) => id === state.channel))
-      state.channel = channels.find(({ name }) => name === "general")?.id ?? "";
+    if (!channels.some(({ id }) => id === state.channel)) state.channel = channels[0]?.id ?? "";
     noteSeen(snapshot);
     update();
     const isNew = snapshot.messages.at(-1)?.id !== last || snapshot.thinking.length > 0;
@@ -177,7 +176,11 @@ function channelLink(channel: ShownChannel): TemplateResult {
       type="button"
       aria-current=${id === state.channel ? "page" : nothing}
       aria-label=${unread ? `${name}, unread` : name}
-      @click=${() => go({ channel: id })}
+      @click=${(event: Event) => {
+        go({ channel: id });
+        // On a phone, the list would keep a third of the screen.
+        if (phone.matches) (event.currentTarget as Element).closest("details")?.removeAttribute("open");
+      }}
     >
       <span aria-hidden="true">${SIGNS[type] ?? "#"}</span> ${name}
     </button>

@@ -28,6 +28,8 @@ export function relative(at: number, now: number): string {
 
 function time(seconds: string, style: string | undefined, now: number): TemplateResult {
   const date = new Date(Number(seconds) * 1_000);
+  // Discord shows a time that no date can have as it was typed.
+  if (Number.isNaN(date.getTime())) return html`&lt;t:${seconds}${style ? `:${style}` : ""}&gt;`;
   const whole = date.toLocaleString("en-GB", { dateStyle: "long", timeStyle: "short" });
   const day = style === "d" ? date.toLocaleDateString("en-GB") : whole;
   const shown = style === "R" ? relative(date.getTime(), now) : day;
