@@ -1,6 +1,6 @@
 import { openSlice } from "../explorer/paging.js";
 import { isPartyId, shortId } from "../text/ids.js";
-import { code, codeBlock, idCode, join, md, timestamp, timestampWithAge } from "../text/markdown.js";
+import { code, codeBlock, idCode, join, md, timestamp } from "../text/markdown.js";
 import { countedWords } from "../text/numbers.js";
 import { present } from "../util/present.js";
 import { address } from "./addresses.js";
@@ -8,6 +8,8 @@ import {
   agedList,
   brief,
   entityOf,
+  happenedAt,
+  happenedOn,
   jsonFields,
   partiesField,
   partiesIn,
@@ -29,7 +31,7 @@ export const contracts: Screen<"contracts"> = async ({ order, page }, { explorer
     order,
     toRow: (each) =>
       row(
-        md`**${brief(each.templateName ?? entityOf(each.templateId) ?? "Contract")}** · ${timestamp(each.createdAt)}`,
+        md`**${brief(each.templateName ?? entityOf(each.templateId) ?? "Contract")}** · ${happenedAt(each.createdAt)}`,
         md`-# ${idCode(each.contractId)} · ${each.signatories === null ? "signatories unknown" : countedWords(each.signatories, "signatory", "signatories")}`,
       ),
     menus: [
@@ -68,7 +70,7 @@ export const contract: Screen<"contract"> = async ({ id }, { explorer, names }) 
     links.push({ label: "Token", emoji: "🪙", to: address("token", { id: detail.contractId ?? id }) });
   return {
     title: md`${entity ?? "Contract"}`,
-    body: [md`Contract, created ${timestampWithAge(detail.createdAt)}`],
+    body: [md`Contract, created ${happenedOn(detail.createdAt)}`],
     fields: present([
       { name: "Package", value: code(detail.packageName, 80), inline: true },
       { name: "Signatories", value: partyLines(detail.signatories), inline: true },

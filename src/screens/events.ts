@@ -2,13 +2,15 @@ import { openSlice } from "../explorer/paging.js";
 import type { EventDetail } from "../explorer/schema/ledger.js";
 import { eventKind } from "../ledger/known-words.js";
 import { shortId } from "../text/ids.js";
-import { code, codeBlock, idCode, join, md, timestamp, timestampWithAge } from "../text/markdown.js";
+import { code, codeBlock, idCode, join, md } from "../text/markdown.js";
 import { present } from "../util/present.js";
 import { address } from "./addresses.js";
 import {
   agedList,
   brief,
   entityOf,
+  happenedAt,
+  happenedOn,
   idsIn,
   jsonFields,
   partiesField,
@@ -45,7 +47,7 @@ export const events: Screen<"events"> = async ({ order, page }, { explorer }) =>
     toRow: (each) =>
       row(
         md`**${whatOf(each)}** · ${templateOf(each)}`,
-        md`-# ${timestamp(each.createdAt)} · ${idCode(each.eventId)}`,
+        md`-# ${happenedAt(each.createdAt)} · ${idCode(each.eventId)}`,
       ),
     menus: [
       rowMenu(rows, "Open an event…", (each) =>
@@ -89,7 +91,7 @@ export const event: Screen<"event"> = async ({ id }, { explorer, names }) => {
     body: [
       join(
         [
-          timestampWithAge(detail.createdAt),
+          happenedOn(detail.createdAt),
           detail.consuming !== null &&
             detail.choice !== null &&
             md`${detail.consuming ? "archived the contract" : "kept the contract"}`,

@@ -132,6 +132,7 @@ const summarize = rememberLast(
     newest: ValidatorPage,
     oldest: FirstValidators,
     inactive: FirstValidators,
+    oldestInactive: FirstValidators,
   ): SilentSummary => {
     const { behindSince, standings, isSilent } = judgeNewest(intervals, newest);
     const silentActive = oldest.rows.filter(isSilent);
@@ -140,8 +141,10 @@ const summarize = rememberLast(
     const isUnknown = (each: ValidatorSummary) => standings(each).standing === "unknown";
     const activeOnes = [...newest.data.content, ...oldest.rows];
     const unknownActive = new Set(activeOnes.filter(isUnknown).map(({ validator }) => validator)).size;
-    const unknownInactive = inactive.rows.filter(isUnknown).length;
-    const reportingInactive = inactive.rows.length - silentInactive.length - unknownInactive;
+    // Those without a report come first or last.
+    const unknownOnes = [...inactive.rows, ...oldestInactive.rows].filter(isUnknown);
+    const unknownInactive = new Set(unknownOnes.map(({ validator }) => validator)).size;
+    const reportingInactive = inactive.rows.filter((each) => !isSilent(each) && !isUnknown(each)).length;
     const activeTotal = totalIn(newest.data);
     // If all read ones are silent, there may be more.
     const areAllRead =
@@ -157,7 +160,7 @@ const summarize = rememberLast(
       unknown: unknownActive + unknownInactive,
       behindSince,
       standings,
-      reading: together(null, newest, oldest.reading, inactive.reading),
+      reading: together(null, newest, oldest.reading, inactive.reading, oldestInactive.reading),
     };
   },
 );
@@ -176,7 +179,15 @@ async function readSilent(context: ScreenContext, intervals: Intervals): Promise
     isAll ? fromOnePage(newest) : readUntil(context, { status: "ACTIVE", orderBy: "ASC" }, isReporting),
     readUntil(context, { status: "INACTIVE", orderBy: "DESC" }, isSilent),
   ]);
-  return summarize(intervals, newest, oldest, inactive);
+  const areAllInactive = inactive.total !== null && inactive.rows.length >= inactive.total;
+  const oldestInactive = areAllInactive
+    ? inactive
+    : await readUntil(
+        context,
+        { status: "INACTIVE", orderBy: "ASC" },
+        (each) => standings(each).standing !== "unknown",
+      );
+  return summarize(intervals, newest, oldest, inactive, oldestInactive);
 }
 
 /** Validators that the overview names. The lists have all of them. */

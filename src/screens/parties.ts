@@ -2,19 +2,19 @@ import { ifAnswered } from "../explorer/errors.js";
 import { openSlice } from "../explorer/paging.js";
 import type { HoldingsSummary, PartyListItem } from "../explorer/schema/parties.js";
 import { fingerprint, shortId } from "../text/ids.js";
-import { codeBlock, coins, columnCoins, join, md, timestamp, timestampWithAge } from "../text/markdown.js";
+import { codeBlock, coins, columnCoins, join, md } from "../text/markdown.js";
 import { grouped } from "../text/numbers.js";
 import { perObject } from "../util/per-object.js";
 import { present } from "../util/present.js";
 import { address } from "./addresses.js";
-import { extent, namedLine, orNothing, partiesField, row, rowMenu } from "./parts.js";
+import { extent, happenedAt, happenedOn, namedLine, orNothing, partiesField, row, rowMenu } from "./parts.js";
 import type { Choice, Field, Menu, Screen } from "./view.js";
 import { AT_CURRENT_PRICE, currentPrice, usdOf } from "./worth.js";
 
 const toRow = perObject((each: PartyListItem) =>
   row(
     md`${namedLine(each.partyName, each.partyAddress)}`,
-    md`-# ${columnCoins(each.balance)} · first seen ${timestamp(each.firstSeen)} · last active ${timestamp(each.lastSeen)}`,
+    md`-# ${columnCoins(each.balance)} · first seen ${happenedAt(each.firstSeen)} · last active ${happenedAt(each.lastSeen)}`,
   ),
 );
 
@@ -143,19 +143,19 @@ export const party: Screen<"party"> = async ({ id }, { explorer }) => {
             ...balanceFields(balance),
             {
               name: "Balance as of",
-              value: timestampWithAge(balance.record_time ?? detail.holdingsSummaryResponse.record_time),
+              value: happenedOn(balance.record_time ?? detail.holdingsSummaryResponse.record_time),
               inline: true,
             },
           ]
         : []),
       {
         name: "Last seen",
-        value: md`${timestampWithAge(detail.lastSeenRoundTimestamp)}${
+        value: md`${happenedOn(detail.lastSeenRoundTimestamp)}${
           detail.lastSeenRound === null ? md`` : md`, round ${grouped(detail.lastSeenRound)}`
         }`,
         inline: true,
       },
-      { name: "Created", value: timestampWithAge(detail.createdAt), inline: true },
+      { name: "Created", value: happenedOn(detail.createdAt), inline: true },
       ...partiesField("Created by", detail.creator?.partyId ? [detail.creator] : []),
       { name: "Party id", value: codeBlock(detail.partyId ?? id) },
     ],

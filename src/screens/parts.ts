@@ -7,7 +7,16 @@ import type { Interval } from "../ledger/network-rhythm.js";
 import { readable } from "../ledger/readable.js";
 import { roughly } from "../text/durations.js";
 import { fingerprint, isPartyId, shortId } from "../text/ids.js";
-import { code, codeBlock, idCode, join, type Markdown, md, timestamp } from "../text/markdown.js";
+import {
+  code,
+  codeBlock,
+  idCode,
+  join,
+  type Markdown,
+  md,
+  timestamp,
+  timestampWithAge,
+} from "../text/markdown.js";
 import { countedWords, grouped } from "../text/numbers.js";
 import { capitalized, cut } from "../text/plain.js";
 import { pastTime } from "../util/clock.js";
@@ -93,6 +102,13 @@ export const row = (first: Markdown, second: Markdown): Markdown => md`${first}\
 /** Formats a version as code. */
 export const version = (text: string | null): Markdown =>
   text === null ? md`version unknown` : code(text, 40);
+
+/** Formats the time of something that has happened, relative to now. A time in the future is unknown. */
+export const happenedAt = (at: number | null, style: "R" | "f" = "R"): Markdown =>
+  timestamp(pastTime(at, Date.now()), style);
+
+/** The same as a date with its distance from now. */
+export const happenedOn = (at: number | null): Markdown => timestampWithAge(pastTime(at, Date.now()));
 
 /** Describes when a validator last reported, as a relative time. A time in the future is unknown. */
 export function seenWords(reportedAt: number | null, now = Date.now()): Markdown {

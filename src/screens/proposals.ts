@@ -3,7 +3,7 @@ import { readPagesOf, type Slice } from "../explorer/paging.js";
 import type { VoteRequestListItem } from "../explorer/schema/governance.js";
 import type { Explorer, Reading } from "../explorer/service.js";
 import { PHASE_WORDS, standingOf } from "../ledger/vote-phase.js";
-import { countSuperValidators, identityOf, tallyIn } from "../ledger/vote-requests.js";
+import { countSuperValidators, earliest, identityOf, tallyIn } from "../ledger/vote-requests.js";
 import { isOpen, neededFor, type StatusGroup, statusGroup, statusWords } from "../ledger/vote-rules.js";
 import { shortId } from "../text/ids.js";
 import { bold, type Markdown, md } from "../text/markdown.js";
@@ -108,8 +108,10 @@ function ordered(
   judging: Judging,
 ): readonly VoteRequestListItem[] {
   if (status === "open") return byDeadline(ownRows, judging);
-  // The API does not document the order of its answer.
-  const newestFirst = ownRows.toSorted((a, b) => (b.createdAt ?? 0) - (a.createdAt ?? 0));
+  // The API does not document the order of its answer. The time of a contract may be that of the last vote.
+  const openedAt = (each: VoteRequestListItem) =>
+    earliest(each.createdAt, judging.names.seenOf(identityOf(each)).openedAt ?? null) ?? 0;
+  const newestFirst = ownRows.toSorted((a, b) => openedAt(b) - openedAt(a));
   return status === "first"
     ? [...byDeadline(ownRows, judging), ...newestFirst.filter((each) => !isOpen(each, judging.now))]
     : newestFirst;

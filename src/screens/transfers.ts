@@ -6,20 +6,10 @@ import type { Explorer, Reading } from "../explorer/service.js";
 import { TRANSFER_KINDS } from "../ledger/known-words.js";
 import { readable } from "../ledger/readable.js";
 import { hintOf } from "../text/ids.js";
-import {
-  codeBlock,
-  coins,
-  columnCoins,
-  idCode,
-  join,
-  type Markdown,
-  md,
-  timestamp,
-  timestampWithAge,
-} from "../text/markdown.js";
+import { codeBlock, coins, columnCoins, idCode, join, type Markdown, md } from "../text/markdown.js";
 import { present } from "../util/present.js";
 import { address, type ParametersOf } from "./addresses.js";
-import { agedList, brief, partyLines, partyMenu, row, rowMenu } from "./parts.js";
+import { agedList, brief, happenedAt, happenedOn, partyLines, partyMenu, row, rowMenu } from "./parts.js";
 import { usdText } from "./price.js";
 import type { Detour, Screen, View } from "./view.js";
 import { currentPrice, usdOf } from "./worth.js";
@@ -55,7 +45,7 @@ function amountOf(
 
 const toRow = (each: Transfer, current: string | null) =>
   row(
-    join([md`**${amountOf(each, current, columnCoins)}**`, timestamp(each.createdAt), kindOf(each)], " · "),
+    join([md`**${amountOf(each, current, columnCoins)}**`, happenedAt(each.createdAt), kindOf(each)], " · "),
     md`-# ${oneOf(each.senders)} → ${oneOf(each.receivers)} · fee ${columnCoins(each.fee)}`,
   );
 
@@ -134,7 +124,7 @@ export const transfer: Screen<"transfer"> = async (parameters, { explorer }): Pr
     title: md`${amountOf(shownTransfer, currentUsd, coins)}`,
     body: [
       md`from ${oneOf(shownTransfer.senders)} to ${oneOf(shownTransfer.receivers)}`,
-      join([timestampWithAge(shownTransfer.createdAt), kindOf(shownTransfer)], " · "),
+      join([happenedOn(shownTransfer.createdAt), kindOf(shownTransfer)], " · "),
     ],
     fields: present([
       { name: "From", value: partyLines(shownTransfer.senders), inline: true },

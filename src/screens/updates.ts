@@ -1,13 +1,23 @@
 import { openSlice } from "../explorer/paging.js";
 import { toCount, toRecord, toText, toTime } from "../explorer/values.js";
 import { shortId } from "../text/ids.js";
-import { codeBlock, idCode, md, timestamp, timestampWithAge } from "../text/markdown.js";
+import { codeBlock, idCode, md } from "../text/markdown.js";
 import { countedWords } from "../text/numbers.js";
 import { perObject } from "../util/per-object.js";
 import { present } from "../util/present.js";
 import { address } from "./addresses.js";
 import { jsonFile } from "./json-file.js";
-import { agedList, brief, entityOf, idsIn, jsonFields, row, rowMenu } from "./parts.js";
+import {
+  agedList,
+  brief,
+  entityOf,
+  happenedAt,
+  happenedOn,
+  idsIn,
+  jsonFields,
+  row,
+  rowMenu,
+} from "./parts.js";
 import type { Screen } from "./view.js";
 
 /** Formats a number of events. */
@@ -23,7 +33,7 @@ export const updates: Screen<"updates"> = async ({ order, page }, { explorer }) 
     order,
     toRow: (each) =>
       row(
-        md`${timestamp(each.recordTime ?? each.effectiveAt, "f")} · ${eventsOfCount(each.eventsCount)}`,
+        md`${happenedAt(each.recordTime ?? each.effectiveAt, "f")} · ${eventsOfCount(each.eventsCount)}`,
         md`-# ${idCode(each.updateId)} · ${each.synchronizerName === null ? idCode(each.synchronizerId) : brief(each.synchronizerName)}`,
       ),
     menus: [
@@ -108,7 +118,7 @@ export const update: Screen<"update"> = async ({ id }, { explorer }) => {
   return {
     title: md`Update ${shortId(id)}`,
     body: present([
-      md`${timestampWithAge(recordedAt)} · ${eventsOfCount(count)}`,
+      md`${happenedOn(recordedAt)} · ${eventsOfCount(count)}`,
       ...events
         .slice(0, MAX_SHOWN)
         .map(

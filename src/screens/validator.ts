@@ -9,6 +9,7 @@ import { bytes, countedWords, share } from "../text/numbers.js";
 import { capitalized, cut } from "../text/plain.js";
 import { pastTime } from "../util/clock.js";
 import { present } from "../util/present.js";
+import { MINUTE } from "../util/units.js";
 import { address } from "./addresses.js";
 import { namedLine, rhythmWords, STANDINGS, version } from "./parts.js";
 import { disagreement, judgeShown } from "./validators.js";
@@ -139,6 +140,9 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
   const { standings, lines } = await judgeShown(context, [row], reading.fetchedAt);
   const { standing } = standings(row);
   const differs = disagreement(standing, detail.active);
+  // Each report creates the licence again, so the time of the contract may be that of the report.
+  const isOfReport =
+    detail.createdAt !== null && reportedAt !== null && detail.createdAt >= reportedAt - MINUTE;
   return {
     title: md`${detail.validatorName ?? shortId(party)}`,
     tone: TONES[standing],
@@ -172,7 +176,7 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
       },
       hasSponsor && { name: "Sponsor", value: namedLine(detail.sponsorName, detail.sponsor), inline: true },
       trafficField(detail),
-      { name: "Joined", value: timestampWithAge(detail.createdAt), inline: true },
+      !isOfReport && { name: "Joined", value: timestampWithAge(detail.createdAt), inline: true },
       ...contactField(detail),
       { name: "Party id", value: codeBlock(party) },
     ]),

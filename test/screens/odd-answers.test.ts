@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Mood } from "../../sandbox/explorer/server.js";
-import { DAY, HOUR } from "../../src/util/units.js";
+import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 import { type Harness, SMALL, startHarness, textOf } from "../harness.js";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -122,6 +122,54 @@ it("vote requests are listed by age, whatever the explorer's order", async () =>
     expect(numbers.length).toBeGreaterThan(2);
     expect(numbers).toEqual(numbers.toSorted((a, b) => b - a));
   }
+});
+
+it("a vote, which makes a new contract, does not make a vote request newer", async () => {
+  const { explorer, discord } = harness;
+  const { ledger } = explorer;
+  explorer.mood = undefined;
+  const older = ledger.openVoteRequest({ title: "Opened first", effectiveInMs: null });
+  // The bot reads when it was opened.
+  await ask("/proposals list", { status: "all" });
+  harness.pass(HOUR);
+  const newer = ledger.openVoteRequest({ title: "Opened later", effectiveInMs: null });
+  ledger.castVote(older, true);
+  for (const each of [older, newer]) ledger.closeVoteRequest(each, "Rejected");
+  harness.pass(5 * MINUTE);
+  expect(await ask("/proposals list", { status: "rejected" })).toMatch(/Opened later.*Opened first/);
+  expect(discord.world.refusals).toEqual([]);
+  explorer.mood = mood;
+});
+
+it("nothing has happened in the future, and a licence is not as old as its last report", async () => {
+  const { explorer } = harness;
+  const { ledger } = explorer;
+  const validator = ledger.validators[6]?.party.id ?? "";
+  // Nothing is cached any more.
+  harness.pass(26 * HOUR);
+  const later = harness.now() + 3 * HOUR;
+  const times = ["createdAt", "firstSeen", "lastSeen", "recordTime", "effectiveAt", "lastSeenRoundTimestamp"];
+  const ahead = (given: Row): Row =>
+    Object.fromEntries(
+      Object.entries(given).map(([name, value]) => [name, times.includes(name) ? later : value]),
+    );
+  explorer.mood = (answer, path) => {
+    if (path.includes("/validators/")) {
+      const detail = answer as Row;
+      return { ...detail, createdAt: detail.lastActiveAt };
+    }
+    if (!/parties|transfers|contracts|events|updates/.test(path)) return answer;
+    const { content, ...rest } = answer as { readonly content?: readonly Row[] };
+    return content ? { ...rest, content: content.map(ahead) } : ahead(rest);
+  };
+  const now = Math.ceil(harness.now() / 1_000) + 60;
+  for (const command of ["/party list", "/transfers", "/contract list", "/event list", "/update list"])
+    for (const [, seconds] of (await ask(command)).matchAll(/<t:(\d+):R>/g))
+      expect(Number(seconds), command).toBeLessThan(now);
+  const party = await ask("/party show", { party: validator });
+  expect(party).toContain('"Created","value":"unknown"');
+  expect(await ask("/validator show", { validator })).not.toContain('"Joined"');
+  explorer.mood = mood;
 });
 
 it("an unlocked amount is shown if the locked one is missing", async () => {

@@ -41,6 +41,28 @@ it("the overview is as old as its oldest list, also while no validator is silent
   expect(shown).toContain("Older data");
 });
 
+it("the overview does not call a validator inactive because its last report is unknown", async () => {
+  const { ledger } = harness.explorer;
+  harness.pass(HOUR);
+  for (const [at, each] of [...ledger.validators].entries()) {
+    ledger.setValidatorActive(each, at >= 200);
+    each.lastActiveAt = at >= 200 ? harness.now() : harness.now() - (10 + at) * HOUR;
+  }
+  const unknown = new Set(ledger.validators.slice(100, 200).map(({ party }) => party.id));
+  harness.explorer.mood = (answer, path) => {
+    const { content, ...rest } = Object(answer) as { readonly content?: readonly Record<string, unknown>[] };
+    if (!path.endsWith("/validators") || !content) return answer;
+    const rows = content.map((each) =>
+      unknown.has(`${each.validator}`) ? { ...each, lastActiveAt: null } : each,
+    );
+    return { ...rest, content: rows };
+  };
+  const { driver, people, channels } = harness.discord;
+  const overview = await driver.ask({ user: people.ana, channel: channels.general }, "/validator list");
+  harness.explorer.mood = undefined;
+  expect(textOf(overview)).toContain("🟢 **60** of 260 active · 🔴 **100** inactive · ⚪ **100** unknown");
+});
+
 it("the overview names the version that most run, and how many others there are", () => {
   const versions = ["0.6.5", "0.6.5-rc.1", "0.6.4", "0.6.4-rc.1", ...Array<string>(37).fill("0.6.3")];
   const entries = versions.map((version, place) => ({ id: `v${place}`, name: null, active: true, version }));

@@ -16,7 +16,7 @@ import type { Write } from "../../storage/store.js";
 import { timestampSchema } from "../../storage/timestamp.js";
 import { type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
 import { grouped } from "../../text/numbers.js";
-import { ageOf } from "../../util/clock.js";
+import { pastTime } from "../../util/clock.js";
 import { inPieces } from "../../util/event-loop.js";
 import { present } from "../../util/present.js";
 import { isDone, lastAlertOf, watchId } from "./alerts.js";
@@ -108,8 +108,11 @@ function priceLine(answer: Answer<"price"> | undefined, now: number): Markdown {
   if (price === null) return md`The explorer has no price at the moment.`;
   if (updateTimestamp === null)
     return md`The explorer's price is **${usdText(price)}**, but it doesn't say from when. Alerts need to know that.`;
-  return ageOf(updateTimestamp, now) > STALE_MS
-    ? md`The explorer's last price is **${usdText(price)}**, from ${timestampWithAge(updateTimestamp)}. That's too old for alerts.`
+  const pricedAt = pastTime(updateTimestamp, now);
+  if (pricedAt === null)
+    return md`The explorer's price is **${usdText(price)}**, but its time is in the future, so alerts can't use it.`;
+  return now - pricedAt > STALE_MS
+    ? md`The explorer's last price is **${usdText(price)}**, from ${timestampWithAge(pricedAt)}. That's too old for alerts.`
     : md`Now: **${usdText(price)}**`;
 }
 

@@ -153,6 +153,8 @@ describe("a channel with price alerts", () => {
     ledger.priceAt = harness.now() + 5 * HOUR;
     await polls(2);
     expect(textOf(await ask("/price", {}))).toContain("Price as of unknown");
+    const ahead = await ask("/subscribe price", { when: "below", value: "0.22", channel: channel.id });
+    expect(textOf(ahead)).toContain("its time is in the future, so alerts can't use it");
     ledger.priceAt = harness.now() - 3 * HOUR;
     await polls(2);
     const old = await ask("/subscribe price", { when: "below", value: "0.21", channel: channel.id });
