@@ -173,6 +173,8 @@ describe("a bot with two networks", () => {
     const again = textOf(await asked(owner(), "/settings", { network: "test" }));
     expect(again).toContain(`These channels have their own default: <#${quiet.id}>.`);
     expect(await titleIn(guest(quiet))).not.toContain("TestNet");
+    const setup = textOf(await asked(owner(), "/setup", { network: "main" }));
+    expect(setup).toContain(`Default network: **TestNet** (<#${quiet.id}>: MainNet). `);
     const thread = harness.discord.world.addChannel({
       type: 11,
       guild_id: harness.discord.guild.id,
