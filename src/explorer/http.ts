@@ -74,7 +74,7 @@ function failure(path: string, response: Response): ExplorerError {
   const message = `GET /${path}: answered ${status}`;
   const retryAfterMs = readRetryAfter(response.headers.get("retry-after"));
   const details = { status, retryAfterMs };
-  if (status === 404) return new ExplorerError("missing", message, details);
+  if (status === 404 || status === 410) return new ExplorerError("missing", message, details);
   if (status === 401) return new ExplorerError("refused", message, details);
   if (status === 403) return new ExplorerError("withheld", message, details);
   if (status === 429) return new ExplorerError("limited", message, details);

@@ -44,6 +44,11 @@ export async function openSlice<T>(load: Load<T>, page: number): Promise<Reading
   if (reading.data.content.length === 0 && reading.data.unreadable === 0 && request > 0) {
     return openSlice(load, lastScreen(reading.data.totalElements, page));
   }
+  const { sent, totalElements } = reading.data;
+  if (sent < ROWS_PER_REQUEST && totalElements !== request * ROWS_PER_REQUEST + sent) {
+    const firstPage = request === 0 ? reading : await ifAnswered(load({ page: 0, size: ROWS_PER_REQUEST }));
+    if (firstPage && isCapped(firstPage.data)) return openBySize(load, page, () => null);
+  }
   return {
     ...reading,
     data: slice(reading.data, startRow - request * ROWS_PER_REQUEST, request, ROWS_PER_REQUEST),
@@ -54,11 +59,25 @@ export async function openSlice<T>(load: Load<T>, page: number): Promise<Reading
  * Like `openSlice`, for a list whose endpoint documents no parameters (`/rewards/{partyId}`). It may ignore the page size, or return the same page for every page number. If it does the latter, that page is treated
  * as the whole list.
  */
-export async function openUndocumentedSlice<Name extends ListName>(
+export const openUndocumentedSlice = <Name extends ListName>(
   name: Name,
   load: Load<ListRow<Name>>,
   page: number,
-): Promise<Reading<Slice<ListRow<Name>>>> {
+): Promise<Reading<Slice<ListRow<Name>>>> => openBySize(load, page, keyOf(name));
+
+/**
+ * True if the first page has fewer rows than requested although more follow: the explorer has a lower limit for the size of a page. A
+ * page that is shorter than a screen has left rows out.
+ */
+const isCapped = ({ sent, last, totalElements }: Page<unknown>): boolean =>
+  sent >= ROWS_PER_SCREEN && sent < ROWS_PER_REQUEST && last !== true && (totalElements ?? 0) > sent;
+
+/** Returns the rows of one screen, from pages of the size that the explorer chooses. */
+async function openBySize<T>(
+  load: Load<T>,
+  page: number,
+  key: (row: T) => string | null,
+): Promise<Reading<Slice<T>>> {
   const firstPage = await load({ page: 0, size: ROWS_PER_REQUEST });
   const size = firstPage.data.sent;
   const startRow = (page - 1) * ROWS_PER_SCREEN;
@@ -67,16 +86,16 @@ export async function openUndocumentedSlice<Name extends ListName>(
   const reading = request === 0 ? firstPage : await load({ page: request, size: ROWS_PER_REQUEST });
   if (request > 0 && reading.data.content.length === 0 && reading.data.unreadable === 0) {
     // Past the end: show the last screen instead of an empty one.
-    return openUndocumentedSlice(name, load, lastScreen(firstPage.data.totalElements, page));
+    return openBySize(load, lastScreen(firstPage.data.totalElements, page), key);
   }
-  if (request > 0 && samePage(firstPage.data, reading.data, keyOf(name))) {
+  if (request > 0 && samePage(firstPage.data, reading.data, key)) {
     return { ...firstPage, data: slice({ ...firstPage.data, last: true }, startRow, 0, size) };
   }
   const start = startRow - request * size;
   const isCut = size > 0 && start + ROWS_PER_SCREEN > size && !isWhole(reading.data) && request < LAST_PAGE;
   // A screen's rows may be on two pages, because the page size need not be a multiple of the screen's.
   const next = isCut ? await ifAnswered(load({ page: request + 1, size: ROWS_PER_REQUEST })) : undefined;
-  if (!next || samePage(reading.data, next.data, keyOf(name)))
+  if (!next || samePage(reading.data, next.data, key))
     return { ...reading, data: slice(reading.data, start, request, size) };
   const content = [...reading.data.content, ...next.data.content];
   return together(slice({ ...next.data, content }, start, request, size), reading, next);
@@ -115,7 +134,9 @@ function slice<T>(source: Page<T>, start: number, request: number, size: number)
   const total = isAll ? rowsHeld : totalElements;
   const knownTotal = last ? rowsHeld : Math.max(totalElements ?? rowsHeld, rowsHeld);
   const reachable = last ? rowsHeld : Math.min(knownTotal, (LAST_PAGE + 1) * size);
-  const lastStart = Math.max(0, Math.ceil(content.length / ROWS_PER_SCREEN) - 1) * ROWS_PER_SCREEN;
+  // Screens begin at multiples of ten rows of the whole list, and this page may not.
+  const lastRow = rowsBefore + content.length - 1;
+  const lastStart = Math.max(0, lastRow - (lastRow % ROWS_PER_SCREEN) - rowsBefore);
   const offset = isFollowed && start < sent ? start : Math.min(start, lastStart);
   // The total is unknown, or no more than the rows read so far although the page is not the last one.
   const isOpenEnded =

@@ -47,10 +47,13 @@ const NEEDED = [DASHBOARD, always("validators", FIRST_ROW), always("voteRequests
 export const statusOf = ({ status, problem }: ExplorerError): string =>
   status === undefined ? problem : String(status);
 
-/** Turns a 404 into `withheld`. For paths that always have an answer, it cannot mean that an id does not exist. */
+/**
+ * Turns a 404 or another 4xx, such as 402, into `withheld`. For paths that always have an answer, it cannot mean that an id does not
+ * exist, and there was nothing to type. A 400 may be about a parameter.
+ */
 const asWithheld = (error: unknown): unknown =>
-  error instanceof ExplorerError && error.problem === "missing"
-    ? new ExplorerError("withheld", error.message, { status: 404 })
+  error instanceof ExplorerError && isUnknown(error) && error.status !== 400
+    ? new ExplorerError("withheld", error.message, { status: error.status ?? 404 })
     : error;
 
 interface VerdictOptions {

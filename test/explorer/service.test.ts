@@ -139,11 +139,11 @@ describe("the explorer service", () => {
     expect(sent()).toBe(2);
   });
 
-  it("says that a thing is gone although an older answer has it", async () => {
+  it.each([404, 410])("says that a thing is gone (%d) although an older answer has it", async (status) => {
     const [validator] = sandbox.ledger.validators;
     const party = { partyId: validator?.party.id ?? "" };
     await service.for(ana).party(party);
-    sandbox.injectFault({ kind: "status", status: 404 }, { path: /parties/ });
+    sandbox.injectFault({ kind: "status", status }, { path: /parties/ });
     pass(HOUR);
     expect(await problemOf(service.for(ana).party(party))).toBe("missing");
   });
@@ -412,7 +412,7 @@ describe("the explorer service", () => {
     expect(news).toEqual(["down", "back"]);
   });
 
-  it.each([403, 404])(
+  it.each([402, 403, 404, 410])(
     "treats one endpoint that answers %d as withheld, reports it once, and keeps using the others",
     async (status) => {
       sandbox.injectFault({ kind: "status", status }, { path: /vote-requests$/ });

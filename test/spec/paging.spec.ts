@@ -172,6 +172,20 @@ describe("openSlice", () => {
     expect((await openSlice(load, 510)).data).toMatchObject({ page: 510, pages: 510, total: null });
   });
 
+  it.each([20, 25, 50])(
+    "reaches every row of an explorer that sends %d rows per page at most",
+    async (most) => {
+      const { load } = listOf(331);
+      const capped = ({ page: number, size }: { page: number; size: number }) =>
+        load({ page: number, size: Math.min(size, most) });
+      for (let wanted = 1; wanted <= 34; wanted += 1) {
+        const { data } = await openSlice(capped, wanted);
+        const rows = numbers((wanted - 1) * 10, wanted === 34 ? 1 : 10);
+        expect(data).toMatchObject({ rows, page: wanted, pages: 34, total: 331, reachable: 331 });
+      }
+    },
+  );
+
   it("offers no page after a short one", async () => {
     const { load } = listOf(60, () => ({ totalElements: null, last: false }));
     expect((await openSlice(load, 1)).data).toMatchObject({ pages: 6, total: null });
@@ -210,6 +224,18 @@ describe("openUndocumentedSlice", () => {
       all.push(...shown(data));
     }
     expect(all).toEqual(numbers(0, 90).map((each) => `c${each}`));
+  });
+
+  it("shows the last rows on the last page if the size of a page is no multiple of a screen's", async () => {
+    const load = async ({ page: number }: { page: number }) =>
+      reading(
+        page(rows(number * 25, Math.min(25, 331 - number * 25)), { totalElements: 331, last: number === 13 }),
+      );
+    expect((await openUndocumentedSlice("voteRequests", load, 34)).data).toMatchObject({
+      rows: rows(330, 1),
+      page: 34,
+      pages: 34,
+    });
   });
 
   it("treats the first page as the whole list if every page is the same", async () => {
