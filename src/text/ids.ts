@@ -3,11 +3,14 @@ import { clean, cut, withoutEnding } from "./plain.js";
 
 /** Quotes, code marks and brackets that may surround a pasted text, by their partner. */
 const CLOSING: ReadonlyMap<string, string> = new Map(
-  ['""', "''", "``", "‘’", "“”", "«»", "<>", "()", "[]"].map(([open = "", close = ""]) => [open, close]),
+  ['""', "''", "``", "‘’", "“”", "„“", "«»", "<>", "()", "[]"].map(([open = "", close = ""]) => [
+    open,
+    close,
+  ]),
 );
 const OPENING: ReadonlyMap<string, string> = new Map([...CLOSING].map(([open, close]) => [close, open]));
 /** Matches what may stand before a pasted id, and a character that may stand after it. */
-const BEFORE = /^[\s"'`‘’“”«»<>()[\]]+/u;
+const BEFORE = /^[\s"'`‘’“”„«»<>()[\]]+/u;
 const AFTER = /[\s"'`‘’“”«»<>()[\],;.:!?]/u;
 const SEPARATOR = /[\s,;]/u;
 /** Matches text in Markdown. */
@@ -52,7 +55,7 @@ function wholeIdIn(text: string): string | undefined {
   const [whole = "", last = ""] = [words, words.slice(words.lastIndexOf(" ") + 1)].map((each) =>
     peeled(each, (layer) => withoutEnding(layer.replace(BEFORE, ""), AFTER).replace(MARKED, "$2")),
   );
-  if (isWholeId(whole) && whole.includes("::")) return whole;
+  if (isWholeId(whole)) return whole;
   return isWholeId(last) ? last : undefined;
 }
 

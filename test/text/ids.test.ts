@@ -5,6 +5,7 @@ describe("a pasted name", () => {
   it.each([
     ['"Delta Labs"', "Delta Labs"],
     ["“Delta Labs”,", "Delta Labs"],
+    ["„Delta Labs“", "Delta Labs"],
     ["(Delta Labs)", "Delta Labs"],
     ["Delta Labs)", "Delta Labs"],
     ["[Delta Labs", "Delta Labs"],
@@ -44,6 +45,21 @@ it.each([
   ["ab::cd\n1", false],
 ])("%j is a party's id: %s", (text, expected) => {
   expect(isPartyId(text)).toBe(expected);
+});
+
+describe("a pasted id", () => {
+  it.each([`00${"cd".repeat(68)}`, `1220${"cd".repeat(32)}:1`, `acme-1::1220${"ab".repeat(32)}`])(
+    "%s is read without the marks around it",
+    (id) => {
+      for (const [before, after] of [
+        ["```\n", "\n```"],
+        ["`` ", " ``"],
+        ["„", "“"],
+        ["", " ."],
+      ])
+        expect(readId(`${before}${id}${after}`)).toBe(id);
+    },
+  );
 });
 
 describe("a link of the web explorer", () => {
