@@ -123,7 +123,9 @@ export function judgeVersion(
   if (target === undefined) return { memory: toldFields };
   const behindSince = behind?.target === target ? Math.min(behind.since, now) : now;
   const memory = { ...toldFields, behind: { target, since: behindSince } };
-  const isDue = now - behindSince >= OUTDATED_MS && toldVersion !== target;
+  // The network may go back to a version that was told before.
+  const isNews = toldVersion === undefined || compareVersions(target, toldVersion) > 0;
+  const isDue = now - behindSince >= OUTDATED_MS && isNews;
   return isDue ? { memory: { ...memory, toldVersion: target }, tell: target } : { memory };
 }
 
@@ -194,7 +196,10 @@ export function judgeTraffic(
   if (reached === undefined || (previousLevel !== undefined && reached >= previousLevel))
     return { memory: keptFields };
   if (unconfirmed === undefined) return { memory: { ...keptFields, unconfirmed: reached } };
-  return { memory: { ...readFields, told: reached, sequence: sequence + 1 }, tell: reached };
+  // Both readings must be below a limit.
+  const confirmed = Math.max(unconfirmed, reached);
+  const doubted = reached < confirmed ? { unconfirmed: reached } : {};
+  return { memory: { ...readFields, told: confirmed, sequence: sequence + 1, ...doubted }, tell: confirmed };
 }
 
 /**

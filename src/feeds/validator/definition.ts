@@ -77,20 +77,25 @@ const subject: SubjectChoice = {
 /** Returns lines about the members of a group, for a new subscriber. */
 async function groupStanding(
   members: readonly string[] | undefined,
-  { directory, state }: Pick<AnswerDeps, "directory" | "state">,
+  { directory, state, now }: Pick<AnswerDeps, "directory" | "state" | "now">,
   chosenMs: number | undefined,
 ): Promise<Markdown[]> {
   if (!members) return [md`The list of super validators hasn't been read yet. Alerts begin once it has.`];
-  const isActive = activeIn(directory, await readIntervals(state));
+  const intervals = await readIntervals(state);
+  const isActive = activeIn(directory, intervals);
   const inactive = members.filter((party) => {
     const entry = directory.entry("validator", party);
     return entry !== undefined && !isActive(entry);
   });
+  const { ms } = intervals(null);
+  const { afterMs } = judgeReports(null, ms, now, chosenMs);
+  const limitWords =
+    chosenMs === afterMs
+      ? md`You'll be told of each after ${spanWords(afterMs)} without a report, and after two missed reports at the earliest.`
+      : md`⚠️ \`${formatDuration(chosenMs ?? 0)}\` is too early for two missed reports: most validators report about every ${roughly(ms)}. You'll be told of each after ${spanWords(afterMs)} without a report, or later if it reports more rarely.`;
   return [
     md`${countedWords(members.length, "validator")} at the moment, ${inactive.length} of them inactive.`,
-    chosenMs === undefined
-      ? md`You'll be told of each after two missed reports.`
-      : md`You'll be told of each after ${spanWords(chosenMs)} without a report, and after two missed reports at the earliest.`,
+    chosenMs === undefined ? md`You'll be told of each after two missed reports.` : limitWords,
   ];
 }
 
@@ -195,7 +200,7 @@ export const definition: FeedDefinition = {
     const members = membersOf(subscription.subject ?? "", directory);
     const [validator = ""] = members ?? [];
     if (!members || isGroup(subscription.subject ?? ""))
-      return groupStanding(members, { directory, state }, chosenAfter(subscription));
+      return groupStanding(members, { directory, state, now }, chosenAfter(subscription));
     const detail = (await ifAnswered(explorer.validator({ validatorId: validator })))?.data;
     const interval = await readInterval(state, validator);
     const chosenMs = chosenAfter(subscription);

@@ -179,6 +179,12 @@ describe("a version", () => {
     ] as const)
       at(hours, target);
     expect(told).toEqual(["24: 1.1", "105: 1.2"]);
+    // The network goes back to a version that was told before, and on again.
+    at(106, "1.1");
+    at(131, "1.1");
+    at(132, "1.2");
+    at(157, "1.2");
+    expect(told).toHaveLength(2);
   });
 });
 
@@ -224,6 +230,20 @@ describe("traffic", () => {
       if (judged.tell) told.push(`${reading}: ${judged.tell}`);
     }
     expect(told).toEqual(["2: 20", "5: 10", "11: 10", "14: 20"]);
+  });
+
+  it.each([
+    ["is below the lower limit only if both readings are", [19, 9, 19], ["1: 20"]],
+    ["falls below the lower limit while the higher one is confirmed", [19, 9, 9], ["1: 20", "2: 10"]],
+    ["is below the higher limit if the first reading was lower", [9, 19, 19], ["1: 20"]],
+  ])("%s", (_, shares, expected) => {
+    let memory: Parameters<typeof judgeTraffic>[1];
+    const told = shares.flatMap((share, reading) => {
+      const judged = judgeTraffic(share, memory, NOW);
+      memory = judged.memory;
+      return judged.tell ? [`${reading}: ${judged.tell}`] : [];
+    });
+    expect(told).toEqual(expected);
   });
 });
 

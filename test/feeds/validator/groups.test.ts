@@ -9,7 +9,7 @@ import { covers, groupOf, membersOf, ownOf } from "../../../src/directory/groups
 import { validatorWatches, watchId } from "../../../src/feeds/validator/collections.js";
 import { validator } from "../../../src/feeds/validator/index.js";
 import { load } from "../../../src/feeds/validator/memory.js";
-import { activities } from "../../../src/ledger/network-rhythm.js";
+import { activities, NETWORK_RHYTHM, rhythms } from "../../../src/ledger/network-rhythm.js";
 import { HOUR, MINUTE } from "../../../src/util/units.js";
 import { type Harness, newState, startHarness, textOf } from "../../harness.js";
 
@@ -103,6 +103,24 @@ it("a list shows who has not reported although no alert is open, as while alerts
     await state.commit([state.open(activities).put(party, { ...seen(30 * MINUTE), readAt: now - HOUR })]);
   for (const subject of [fox, groupOf([fox, owl])])
     expect(await nowOf(subject)).toMatch(/^⚪ not checked since/);
+  await state.close();
+});
+
+it("a new subscriber to a group reads which time applies if the chosen one is too early", async () => {
+  const state = newState();
+  const rhythm = { intervalMs: 65 * MINUTE, learntAt: Date.now(), isLearnt: true };
+  await state.commit([state.open(rhythms).put(NETWORK_RHYTHM, rhythm)]);
+  const subject = groupOf([`fox::1220${"a".repeat(64)}`, `owl::1220${"b".repeat(64)}`]);
+  const wordsFor = async (after: number | "automatic") => {
+    const subscription = { ...draftOf(validator.definition, "1"), subject, after, chosen: ["after"] };
+    const deps = { state, directory: createDirectory(), now: Date.now() } as never;
+    return (await validator.definition.standing(deps, subscription)).join(" ");
+  };
+  expect(await wordsFor(20 * MINUTE)).toMatch(
+    /`20m` is too early for two missed reports: most validators report about every 65 min.*after 2 h 20 min/,
+  );
+  expect(await wordsFor(3 * HOUR)).toContain("told of each after 3 h without a report");
+  expect(await wordsFor("automatic")).toContain("told of each after two missed reports");
   await state.close();
 });
 

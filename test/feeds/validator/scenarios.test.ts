@@ -136,6 +136,30 @@ it.concurrent("a team is told of a validator that joins a group later, and a tea
   expect(told.filter(({ kind }) => kind === "joined")).toHaveLength(1);
 });
 
+it.concurrent("a member of a group that was back and goes silent again is told again, and is one member of each group", async () => {
+  // One report of a member is listed hours late, and no other follows.
+  const lastOf = (number: number) => hourly(number, DEATH);
+  const lateAt = lastOf(3) + 30 * MINUTE;
+  const told = await play(
+    {
+      validators: 30,
+      watched: [3, 4, 5],
+      lastReport: (number, now) =>
+        number === 3 && now >= lastOf(3) + 3 * HOUR
+          ? lateAt
+          : hourly(number, number > 20 ? now : Math.min(now, DEATH)),
+      async inspect(state) {
+        for await (const [, alert] of state.open(alerts).entries()) {
+          const parties = alert.kind === "many" ? alert.members.map(({ validator }) => validator) : [];
+          expect(new Set(parties).size).toBe(parties.length);
+        }
+      },
+    },
+    6 * HOUR,
+  );
+  expect(told.filter(({ kind }) => kind === "many" || kind === "silent")).toHaveLength(2);
+});
+
 it.concurrent("validators that an explorer with old data does not know are not called delisted", async () => {
   const [broken, mended] = [START + 3 * HOUR, START + 6 * HOUR];
   const isOld = (now: number) => now >= broken && now < mended;
