@@ -174,7 +174,20 @@ async function keptPosts(
 export function createRecord(context: SendingContext) {
   const { state, rest, subscriptions, commit, onDelivered, onRecorded, log, now } = context;
   const announced = state.open(announcements);
-  return async ({ id, feed, delivery, subscription }: Attempt, sent: Arrived): Promise<void> => {
+  /**
+   * Archives the thread of news about a subject that has ended, because the news opened it. If the announcement is not final yet, its
+   * last edit does that.
+   */
+  const archiveEnded = async ({ feed, delivery, known }: Attempt, sent: Arrived): Promise<void> => {
+    const [subject] = feed.subjectsOf(delivery.event);
+    const isFinal = known ? known.isOver === true : !feed.begins(delivery.event);
+    const threadId = known?.threadId ?? sent.threadId;
+    if (delivery.drill || sent.gone || !isFinal || threadId === undefined || subject === undefined) return;
+    const ended = await feed.lasting?.stateOf(subject, delivery.channelId);
+    if (ended && ended.endedAt !== null) await setArchived(rest, threadId, true).catch(() => {});
+  };
+  return async (attempt: Attempt, sent: Arrived): Promise<void> => {
+    const { id, feed, delivery, subscription } = attempt;
     const { channelId } = delivery;
     const writes = [
       ...(await keptPosts(announced, feed, delivery, sent)),
@@ -194,6 +207,7 @@ export function createRecord(context: SendingContext) {
     }
     // Archive a drill in a forum, so that it does not stay among the open posts.
     if (delivery.drill && sent.threadId) await setArchived(rest, sent.threadId, true).catch(() => {});
+    await archiveEnded(attempt, sent);
     if (writes.length > 0) onRecorded(writes.map(({ id: recorded }) => recorded));
     onDelivered(delivery.feed, "delivered", now() - delivery.at);
     log.info({ delivery: id, channel: channelId, message: sent.messageId }, "Delivered");

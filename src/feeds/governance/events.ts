@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { voteRequestListItem } from "../../explorer/schema/governance.js";
+import { type VoteRequestListItem, voteRequestListItem } from "../../explorer/schema/governance.js";
 import { statusGroup } from "../../ledger/vote-rules.js";
 import { timestampSchema } from "../../storage/timestamp.js";
 import { termsSchema } from "./collections.js";
@@ -32,7 +32,15 @@ const governanceEventSchema = z.discriminatedUnion("kind", [
     key: z.string(),
     /** Sequence number of the last of these votes. */
     sequence: z.number(),
-    votes: z.array(z.object({ voter: z.string(), from: z.boolean().nullable(), to: z.boolean().nullable() })),
+    votes: z.array(
+      z.object({
+        voter: z.string(),
+        /** The voter's party, if its name is not its party. Another voter may have the same name. */
+        party: z.string().exactOptional(),
+        from: z.boolean().nullable(),
+        to: z.boolean().nullable(),
+      }),
+    ),
   }),
   z.object({
     kind: z.literal("reminder"),
@@ -130,9 +138,12 @@ const TOPIC_OF: Readonly<Record<Exclude<GovernanceEvent["kind"], "digest" | "mis
 export function topicOf(event: GovernanceEvent): readonly GovernanceTopic[] {
   if (event.kind === "missed") return ["new", "outcome"];
   if (event.kind !== "digest") return [TOPIC_OF[event.kind]];
-  const hasEnded = event.rows.some(({ status }) => !["open", "other"].includes(statusGroup(status)));
-  return hasEnded ? ["new", "outcome"] : ["new"];
+  return event.rows.some(hasEnded) ? ["new", "outcome"] : ["new"];
 }
+
+/** True if a row of a digest states the outcome. */
+export const hasEnded = ({ status }: Pick<VoteRequestListItem, "status">): boolean =>
+  !["open", "other"].includes(statusGroup(status));
 
 /** Returns the id of the event that announces a vote request. */
 export const openingOf = (key: string): string => `${key}:opened`;

@@ -1,5 +1,6 @@
 import { createCalendar } from "../../delivery/calendar.js";
-import type { Feed } from "../../delivery/feed.js";
+import type { Subscription } from "../../delivery/collections.js";
+import { type Feed, hasTopic } from "../../delivery/feed.js";
 import type { FeedModule } from "../../delivery/module.js";
 import { proposalEntry } from "../../directory/fill.js";
 import { titleRoom } from "../../discord/message.js";
@@ -40,6 +41,10 @@ import { createGovernanceWatch } from "./watch.js";
 
 /** News that is no longer true of a request that has ended. */
 const LIVE: ReadonlySet<GovernanceEvent["kind"]> = new Set(["decided", "undecided", "overdue", "reopened"]);
+
+/** True if some of these subscriptions want new requests. Others get a digest for the outcomes in it. */
+const wantsNew = (recipients: readonly Subscription[]): boolean =>
+  recipients.some((each) => hasTopic(each, definition, "new"));
 
 const begins = ({ kind }: GovernanceEvent): boolean => kind === "opened" || kind === "digest";
 
@@ -88,14 +93,16 @@ export const governance: FeedModule = {
       isCovered: (event, waiting, recipients) =>
         event.kind === "reminder" && isSuperseded(event, waiting, recipients),
       // In a short vote, each reminder may be the last.
-      loudnessOf: (event) =>
-        begins(event) || event.kind === "reopened" || (event.kind === "reminder" && event.isShort)
+      loudnessOf(event, recipients) {
+        if (event.kind === "digest") return wantsNew(recipients) ? "ping" : "normal";
+        return begins(event) || event.kind === "reopened" || (event.kind === "reminder" && event.isShort)
           ? "ping"
-          : "normal",
+          : "normal";
+      },
       async render(event, mark, recipients) {
         if (event.kind === "digest") {
           await names.read(event.rows, DETAIL_MS);
-          const payload = renderer.message(messages.digest(event, mark));
+          const payload = renderer.message(messages.digest(event, mark, wantsNew(recipients)));
           return { payload, title: "New vote requests", revision: 0 };
         }
         const snapshot = await snapshots.of(event.key, "row" in event ? event.row : undefined);

@@ -1,4 +1,6 @@
 import type { Names } from "../../directory/names.js";
+import { LIMITS } from "../../discord/limits.js";
+import { MENU_SLOTS } from "../../discord/links.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import { mayStillVote, standingOf, type VotePhase } from "../../ledger/vote-phase.js";
 import { identityOf, openedAtIn, tallyIn, type VoteRequest } from "../../ledger/vote-requests.js";
@@ -34,7 +36,7 @@ import { bold, join, type Markdown, md, timestamp } from "../../text/markdown.js
 import { cut, namesAndMore } from "../../text/plain.js";
 import { present } from "../../util/present.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
-import type { GovernanceEvent } from "./events.js";
+import { type GovernanceEvent, hasEnded } from "./events.js";
 import type { Snapshot } from "./snapshot.js";
 
 /** Returns the buttons of a message about a vote request, or about several. */
@@ -243,10 +245,16 @@ export function createMessages(names: Names, now: () => number) {
     },
 
     /**
-     * Announces several new requests in one message, with a menu to open each. It is never edited, so it
+     * Announces several new requests in one message, with menus to open each. It is never edited, so it
      * contains nothing that will change.
+     * @param isForNew false for channels that want only the outcomes among them
      */
-    digest({ rows: all, since }: GovernanceEvent & { kind: "digest" }, mark: string): View {
+    digest(
+      { rows: listed, since }: GovernanceEvent & { kind: "digest" },
+      mark: string,
+      isForNew = true,
+    ): View {
+      const all = isForNew ? listed : listed.filter(hasEnded);
       // The most urgent one must not be among those that the notification only counts.
       const urgency = (row: VoteRequestListItem) =>
         isOver(row, now()) ? Number.POSITIVE_INFINITY : (nextDateOf(row)?.at ?? Number.MAX_VALUE);
@@ -262,27 +270,31 @@ export function createMessages(names: Names, now: () => number) {
       const named = rows.slice(0, MAX_NAMED).map(({ titled }) => titled(60));
       const short = rows.find(({ row }) => !isOver(row, now()) && shortVoteIn(row).length > 0);
       const warnings = short ? shortVoteIn(short.row) : [];
-      const news = md`🗳️ ${rows.length} new vote requests: ${namesAndMore(named, rows.length)}`;
+      const told = isForNew
+        ? md`${rows.length} new vote requests`
+        : md`Opened and ended while I wasn't watching`;
+      const news = md`🗳️ ${told}: ${namesAndMore(named, rows.length)}`;
       return {
         notification: join([news, ...warnings.map((each) => md`${each} (${short?.titled(40)})`)], " · "),
         body: present([
-          openedWords(all.map(openedAtIn), since),
-          endedCount > 0 &&
+          isForNew && openedWords(all.map(openedAtIn), since),
+          isForNew &&
+            endedCount > 0 &&
             md`${endedCount === rows.length ? "All" : endedCount} of them ${endedCount === 1 ? "has" : "have"} ended since.`,
           ...shownRows.map(({ row, titled }) => join([bold(titled(120)), ...lastingFacts(row)], " · ")),
           rows.length > shownRows.length &&
             md`…and ${rows.length - shownRows.length} more. Press “All vote requests” to see them.`,
         ]),
-        menus: [
-          {
-            placeholder: "Open a vote request…",
-            choices: rows.flatMap(({ titled, id }) =>
+        menus: MENU_SLOTS.map((_, at) => ({
+          placeholder: at === 0 ? "Open a vote request…" : "More vote requests…",
+          choices: rows
+            .slice(at * LIMITS.menuOptions, (at + 1) * LIMITS.menuOptions)
+            .flatMap(({ titled, id }) =>
               id === null
                 ? []
                 : [{ label: titled(MAX_LABEL), hint: shortId(id), to: address("voteRequest", { id }) }],
             ),
-          },
-        ],
+        })),
         links: announcementLinks(null, mark),
       };
     },

@@ -29,15 +29,21 @@ const UNDECIDED: Readonly<Partial<Record<VotePhase, string>>> = {
 /** Maximum number of voters named in a message. */
 const MAX_VOTERS = 6;
 
+/** Returns a voter's name, with its party's fingerprint if another one has the same name. */
+const voterWords = (
+  { voter, party }: Pick<CastVotesEvent["votes"][number], "voter" | "party">,
+  names: Names,
+) => names.distinct(party !== undefined && names.party(party) !== null ? party : voter, 60);
+
 /** Formats votes in one line, such as "Falcon Finance ✅, Grove Trust ❌ (before: ✅), 3 more". */
-function votesLine(votes: CastVotesEvent["votes"], distinct: Names["distinct"]): Markdown {
+function votesLine(votes: CastVotesEvent["votes"], names: Names): Markdown {
   const shownVotes = votes.slice(0, votes.length > MAX_VOTERS ? MAX_VOTERS - 1 : MAX_VOTERS);
   const moreCount = votes.length - shownVotes.length;
   return join(
     [
-      ...shownVotes.map(({ voter, from, to }) => {
+      ...shownVotes.map(({ from, to, ...voter }) => {
         const beforeWords = from === null ? md`` : md` (before: ${signOf(from)})`;
-        return md`**${distinct(voter, 60)}** ${signOf(to)}${beforeWords}`;
+        return md`**${voterWords(voter, names)}** ${signOf(to)}${beforeWords}`;
       }),
       moreCount > 0 && md`${moreCount} more`,
     ],
@@ -118,11 +124,11 @@ export function createNews(names: Names, now: () => number) {
         const isOne = only !== undefined && only.to !== null && others.length === 0;
         return {
           notification: isOne
-            ? md`🗳️ ${names.distinct(only.voter, 60)} voted ${only.to ? "yes" : "no"} on ${named}`
+            ? md`🗳️ ${voterWords(only, names)} voted ${only.to ? "yes" : "no"} on ${named}`
             : md`🗳️ ${countedWords(votes.length, "vote")} on ${named}`,
           // Without it, late votes would look as if they counted.
           body: [
-            votesLine(votes, names.distinct),
+            votesLine(votes, names),
             ...standingNote(request, standingOf(request, needed, now())),
             ...tally,
           ],

@@ -1,6 +1,6 @@
 import type { Vote } from "../../explorer/schema/governance.js";
 import { aliasesOf, voterKey, voterName } from "../../ledger/votes.js";
-import { isWholeId } from "../../text/ids.js";
+import { isPartyId, isWholeId } from "../../text/ids.js";
 import type { TrackedVoteRequest } from "./collections.js";
 import type { GovernanceEvent } from "./events.js";
 
@@ -88,7 +88,9 @@ export function compareVotes(
     votes.set(voter, accept);
     if (request.votes === undefined || (previousVote === null && isOwn(requester, row, own))) continue;
     voteSequence += 1;
-    foundChanges.push({ voter: voterName(row) ?? voter, from: previousVote, to: accept });
+    const name = voterName(row) ?? voter;
+    const party = isPartyId(row.identifier ?? "") && row.identifier !== name ? row.identifier : null;
+    foundChanges.push({ voter: name, ...(party === null ? {} : { party }), from: previousVote, to: accept });
   }
   return {
     changes: {
