@@ -262,6 +262,7 @@ const RARE: readonly string[] = [
   "⚠️ No channel pings them yet. Add Governance in \\`/setup\\`…,",
   "⚠️ No channel pings them yet: the governance subscription in",
   "⚠️ The explorer is behind: its newest report is from ….",
+  "⚠️ \\`…\\` is too early for two missed reports: most validator",
   "⚠️ a deleted role, so nobody is pinged",
   "⚠️ no longer a super validator",
   "⚠️ A role that isn't mentionable is only pinged while both I",

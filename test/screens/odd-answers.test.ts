@@ -128,15 +128,18 @@ it("a vote, which makes a new contract, does not make a vote request newer", asy
   const { explorer, discord } = harness;
   const { ledger } = explorer;
   explorer.mood = undefined;
-  const older = ledger.openVoteRequest({ title: "Opened first", effectiveInMs: null });
+  const older = ledger.openVoteRequest({ title: "Opened first", lastsMs: 2 * HOUR, effectiveInMs: null });
   // The bot reads when it was opened.
-  await ask("/proposals list", { status: "all" });
+  const shown = (status: string) => async () => {
+    harness.pass(2 * MINUTE);
+    return ask("/proposals list", { status });
+  };
+  await expect.poll(shown("all"), { timeout: 20_000 }).toContain("Opened first");
   harness.pass(HOUR);
   const newer = ledger.openVoteRequest({ title: "Opened later", effectiveInMs: null });
   ledger.castVote(older, true);
   for (const each of [older, newer]) ledger.closeVoteRequest(each, "Rejected");
-  harness.pass(5 * MINUTE);
-  expect(await ask("/proposals list", { status: "rejected" })).toMatch(/Opened later.*Opened first/);
+  await expect.poll(shown("rejected"), { timeout: 20_000 }).toMatch(/Opened later.*Opened first/);
   expect(discord.world.refusals).toEqual([]);
   explorer.mood = mood;
 });
