@@ -44,8 +44,9 @@ export async function openSlice<T>(load: Load<T>, page: number): Promise<Reading
   if (reading.data.content.length === 0 && reading.data.unreadable === 0 && request > 0) {
     return openSlice(load, lastScreen(reading.data.totalElements, page));
   }
-  const { sent, totalElements } = reading.data;
-  if (sent < ROWS_PER_REQUEST && totalElements !== request * ROWS_PER_REQUEST + sent) {
+  const { sent, totalElements: total } = reading.data;
+  // The last page may be short.
+  if (sent < ROWS_PER_REQUEST && total !== null && total !== request * ROWS_PER_REQUEST + sent) {
     const firstPage = request === 0 ? reading : await ifAnswered(load({ page: 0, size: ROWS_PER_REQUEST }));
     if (firstPage && isCapped(firstPage.data)) return openBySize(load, page, () => null);
   }
@@ -56,8 +57,8 @@ export async function openSlice<T>(load: Load<T>, page: number): Promise<Reading
 }
 
 /**
- * Like `openSlice`, for a list whose endpoint documents no parameters (`/rewards/{partyId}`). It may ignore the page size, or return the same page for every page number. If it does the latter, that page is treated
- * as the whole list.
+ * Like `openSlice`, for a list whose endpoint documents no parameters (`/rewards/{partyId}`). It may ignore the page size, or return the
+ * same page for every page number. If it does the latter, that page is treated as the whole list.
  */
 export const openUndocumentedSlice = <Name extends ListName>(
   name: Name,
