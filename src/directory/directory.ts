@@ -154,6 +154,9 @@ function rank(entry: NamedEntry, text: string, exactWords: boolean): number {
   return exactWords ? 4 : MISSPELT;
 }
 
+/** False for a vote request that the explorer no longer lists, because its details may be missing, too. Its id still finds it. */
+const isOffered = ({ goneAt }: NamedEntry): boolean => goneAt === undefined;
+
 /** Maximum length of the search text (as long as the longest id), and maximum number of its words. */
 const MAX_TYPED = 300;
 const MAX_WORDS = 6;
@@ -259,7 +262,7 @@ export function createDirectory(now = Date.now): Directory {
   const rankedMatches = (kinds: readonly Kind[], text: string, max: number) => {
     const typedText = folded(text.slice(0, MAX_TYPED)).trim();
     return kinds
-      .flatMap((kind) => matches(kind, typedText, max))
+      .flatMap((kind) => matches(kind, typedText, max).filter(({ match }) => isOffered(match.entry)))
       .map((each, index) => ({ ...each, index, active: each.match.entry.active === true }))
       .sort((a, b) => a.rank - b.rank || Number(b.active) - Number(a.active) || a.index - b.index)
       .slice(0, max);
@@ -344,7 +347,7 @@ export function createDirectory(now = Date.now): Directory {
       // Names may have no spaces: "BirchCustody", or those in Chinese or Japanese. They are more like the text than misspelt ones.
       const inner = kinds.flatMap((kind) =>
         listOf(kind)
-          .entries.filter(isInner)
+          .entries.filter((entry) => isInner(entry) && isOffered(entry))
           .map((entry) => ({ kind, entry })),
       );
       const misspelt = similar.flatMap(({ match }) => (isInner(match.entry) ? [] : [match]));

@@ -1,8 +1,8 @@
 /**
  * Reason why there is no answer from the explorer:
- * - `missing`: the thing does not exist (404)
+ * - `missing`: the thing does not exist (404 or 410)
  * - `refused`: it does not accept the key, or the address is wrong (401, a redirect, or only `withheld`)
- * - `withheld`: it restricts this endpoint (403, or 404 for an endpoint without an id)
+ * - `withheld`: it restricts this endpoint (402, 403, 405 or 451, or any 4xx but 400 for an endpoint without an id)
  * - `rejected`: it does not accept the request (any other 4xx)
  * - `limited`: it asks for fewer requests (429)
  * - `failing`: it answers 5xx or 408, or the connection fails

@@ -69,6 +69,9 @@ function reasonOf(error: unknown): string {
   return code || (cause instanceof Error ? cause.name : "no connection");
 }
 
+/** Statuses that restrict an endpoint, whatever was asked of it: payment required, forbidden, method not allowed, legal reasons. */
+const WITHHELD: ReadonlySet<number> = new Set([402, 403, 405, 451]);
+
 function failure(path: string, response: Response): ExplorerError {
   const { status } = response;
   const message = `GET /${path}: answered ${status}`;
@@ -76,7 +79,7 @@ function failure(path: string, response: Response): ExplorerError {
   const details = { status, retryAfterMs };
   if (status === 404 || status === 410) return new ExplorerError("missing", message, details);
   if (status === 401) return new ExplorerError("refused", message, details);
-  if (status === 403) return new ExplorerError("withheld", message, details);
+  if (WITHHELD.has(status)) return new ExplorerError("withheld", message, details);
   if (status === 429) return new ExplorerError("limited", message, details);
   if (status === 408 || status >= 500) return new ExplorerError("failing", message, details);
   if (status < 400)

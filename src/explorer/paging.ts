@@ -86,7 +86,9 @@ async function openBySize<T>(
   if (isWhole(firstPage.data)) return { ...firstPage, data: slice(firstPage.data, startRow, 0, size) };
   const reading = request === 0 ? firstPage : await load({ page: request, size: ROWS_PER_REQUEST });
   if (request > 0 && reading.data.content.length === 0 && reading.data.unreadable === 0) {
-    // Past the end: show the last screen instead of an empty one.
+    // Past the end: show the last screen instead of an empty one. The explorer's number of rows may be too high.
+    if (request === 1 && firstPage.data.totalElements !== null)
+      return { ...firstPage, data: slice(firstPage.data, startRow, 0, size) };
     return openBySize(load, lastScreen(firstPage.data.totalElements, page), key);
   }
   if (request > 0 && samePage(firstPage.data, reading.data, key)) {

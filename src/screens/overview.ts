@@ -1,3 +1,4 @@
+import { ifAnswered } from "../explorer/errors.js";
 import { readPages, together } from "../explorer/paging.js";
 import type { ValidatorSummary } from "../explorer/schema/validators.js";
 import type { Reading } from "../explorer/service.js";
@@ -182,12 +183,14 @@ async function readSilent(context: ScreenContext, intervals: Intervals): Promise
   const areAllInactive = inactive.total !== null && inactive.rows.length >= inactive.total;
   const oldestInactive = areAllInactive
     ? inactive
-    : await readUntil(
-        context,
-        { status: "INACTIVE", orderBy: "ASC" },
-        (each) => standings(each).standing !== "unknown",
+    : await ifAnswered(
+        readUntil(
+          context,
+          { status: "INACTIVE", orderBy: "ASC" },
+          (each) => standings(each).standing !== "unknown",
+        ),
       );
-  return summarize(intervals, newest, oldest, inactive, oldestInactive);
+  return summarize(intervals, newest, oldest, inactive, oldestInactive ?? inactive);
 }
 
 /** Validators that the overview names. The lists have all of them. */

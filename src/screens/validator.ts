@@ -176,7 +176,11 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
       },
       hasSponsor && { name: "Sponsor", value: namedLine(detail.sponsorName, detail.sponsor), inline: true },
       trafficField(detail),
-      !isOfReport && { name: "Joined", value: timestampWithAge(detail.createdAt), inline: true },
+      {
+        name: isOfReport ? "Current licence since" : "Joined",
+        value: timestampWithAge(detail.createdAt),
+        inline: true,
+      },
       ...contactField(detail),
       { name: "Party id", value: codeBlock(party) },
     ]),

@@ -3,14 +3,14 @@ import { clean, cut, withoutEnding } from "./plain.js";
 
 /** Quotes, code marks and brackets that may surround a pasted text, by their partner. */
 const CLOSING: ReadonlyMap<string, string> = new Map(
-  ['""', "''", "``", "‘’", "“”", "„“", "«»", "<>", "()", "[]"].map(([open = "", close = ""]) => [
+  ['""', "''", "``", "‘’", "“”", "„“", "‚‘", "«»", "<>", "()", "[]"].map(([open = "", close = ""]) => [
     open,
     close,
   ]),
 );
 const OPENING: ReadonlyMap<string, string> = new Map([...CLOSING].map(([open, close]) => [close, open]));
 /** Matches what may stand before a pasted id, and a character that may stand after it. */
-const BEFORE = /^[\s"'`‘’“”„«»<>()[\]]+/u;
+const BEFORE = /^[\s"'`‘’‚“”„«»<>()[\]]+/u;
 const AFTER = /[\s"'`‘’“”«»<>()[\],;.:!?]/u;
 const SEPARATOR = /[\s,;]/u;
 /** Matches text in Markdown. */
@@ -49,9 +49,12 @@ function withoutPair(text: string): string {
 /** Matches a label or a list mark before an id. A party's id may contain spaces itself. */
 const LABEL = /^(?:[-*•]|\d+\.|.*:[*_]*)\s+(?=\S+$)/;
 
+/** Matches the beginning of a code block with its language. Other words may belong to a party's id. */
+const FENCE = /^```(?:json|text|txt|ya?ml)\s+/i;
+
 /** Returns the complete id in a text without the words and marks around it. `undefined` if there is none. */
 function wholeIdIn(text: string): string | undefined {
-  const words = text.replace(LABEL, "");
+  const words = text.replace(FENCE, "").replace(LABEL, "");
   const [whole = "", last = ""] = [words, words.slice(words.lastIndexOf(" ") + 1)].map((each) =>
     peeled(each, (layer) => withoutEnding(layer.replace(BEFORE, ""), AFTER).replace(MARKED, "$2")),
   );

@@ -88,3 +88,12 @@ describe("the directory", () => {
     expect(directory.upgrade()).toBeUndefined();
   });
 });
+
+it("offers no vote request that the explorer no longer lists, and finds it by its id", async () => {
+  const directory = createDirectory();
+  const gone = { ...entry("Feature Delta Labs", "gone", 1, false), goneAt: 1 };
+  await directory.replace("proposal", [entry("Feature Onyx", "open", 2), gone], 1);
+  expect(directory.suggest(["proposal"], "delta", 25)).toEqual([]);
+  expect(directory.suggest(["proposal"], "", 25)).toHaveLength(1);
+  expect(directory.entry("proposal", gone.id)).toEqual(gone);
+});

@@ -412,6 +412,12 @@ describe("the explorer service", () => {
     expect(news).toEqual(["down", "back"]);
   });
 
+  it.each([402, 403, 405, 451])("blames no id for an endpoint that answers %d", async (status) => {
+    sandbox.injectFault({ kind: "status", status }, { path: /parties/ });
+    const [validator] = sandbox.ledger.validators;
+    expect(await problemOf(service.for(ana).party({ partyId: validator?.party.id ?? "" }))).toBe("withheld");
+  });
+
   it.each([402, 403, 404, 410])(
     "treats one endpoint that answers %d as withheld, reports it once, and keeps using the others",
     async (status) => {

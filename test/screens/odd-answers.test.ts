@@ -171,7 +171,9 @@ it("nothing has happened in the future, and a licence is not as old as its last 
       expect(Number(seconds), command).toBeLessThan(now);
   const party = await ask("/party show", { party: validator });
   expect(party).toContain('"Created","value":"unknown"');
-  expect(await ask("/validator show", { validator })).not.toContain('"Joined"');
+  const shown = await ask("/validator show", { validator });
+  expect(shown).toContain('"Current licence since"');
+  expect(shown).not.toContain('"Joined"');
   explorer.mood = mood;
 });
 

@@ -63,6 +63,20 @@ it("the overview does not call a validator inactive because its last report is u
   expect(textOf(overview)).toContain("🟢 **60** of 260 active · 🔴 **100** inactive · ⚪ **100** unknown");
 });
 
+it("the overview is shown if only the oldest inactive validators are not answered", async () => {
+  harness.pass(26 * HOUR);
+  const { ledger } = harness.explorer;
+  for (const [at, each] of ledger.validators.entries()) ledger.setValidatorActive(each, at >= 200);
+  harness.explorer.mood = (answer, path, { status, orderBy }) => {
+    if (path.endsWith("/validators") && status === "INACTIVE" && orderBy === "ASC") throw new Refused(400);
+    return answer;
+  };
+  const { driver, people, channels } = harness.discord;
+  const overview = await driver.ask({ user: people.ana, channel: channels.general }, "/validator list");
+  harness.explorer.mood = undefined;
+  expect(textOf(overview)).toContain("Validators: overview");
+});
+
 it("the overview names the version that most run, and how many others there are", () => {
   const versions = ["0.6.5", "0.6.5-rc.1", "0.6.4", "0.6.4-rc.1", ...Array<string>(37).fill("0.6.3")];
   const entries = versions.map((version, place) => ({ id: `v${place}`, name: null, active: true, version }));

@@ -186,6 +186,11 @@ describe("openSlice", () => {
     },
   );
 
+  it("stays on the last screen if the explorer counts more rows than it sends", async () => {
+    const { load } = listOf(40, () => ({ totalElements: 43, last: false }));
+    expect((await openSlice(load, 5)).data).toMatchObject({ rows: numbers(30, 10), page: 4 });
+  });
+
   it("offers no page after a short one", async () => {
     const { load } = listOf(60, () => ({ totalElements: null, last: false }));
     expect((await openSlice(load, 1)).data).toMatchObject({ pages: 6, total: null });

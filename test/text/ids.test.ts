@@ -54,7 +54,9 @@ describe("a pasted id", () => {
       for (const [before, after] of [
         ["```\n", "\n```"],
         ["`` ", " ``"],
+        ["```json\n", "\n```"],
         ["„", "“"],
+        ["‚", "‘"],
         ["", " ."],
       ])
         expect(readId(`${before}${id}${after}`)).toBe(id);
