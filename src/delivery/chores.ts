@@ -1,6 +1,5 @@
-import { ErrorCode, hasCode } from "../discord/errors.js";
 import { crosspost, openThread, setArchived } from "../discord/post.js";
-import { isTemporary, problemOf, retryAfterOf, wordsFor } from "../discord/problems.js";
+import { isTemporary, problemOf, retryAfterOf } from "../discord/problems.js";
 import { DAY, MINUTE } from "../util/units.js";
 import { type Announced, announcements, deliveryId } from "./collections.js";
 import type { DeliveryContext } from "./context.js";
@@ -11,18 +10,10 @@ import type { Subscriptions } from "./subscriptions.js";
 /** Time for which follow-up steps are retried, in ms. */
 const FOLLOW_UP_MS = DAY;
 
-/** Says why a thread could not be opened, or a message not be published. */
-const stepProblem = (step: "thread" | "publish", error: unknown): string => {
-  if (!hasCode(error, ErrorCode.MissingPermissions)) return wordsFor(error);
-  return step === "thread"
-    ? "the bot can't open threads there. Grant it Create Public Threads"
-    : "the bot can't publish there. Grant it Send Messages";
-};
-
 /** Dependencies of the upkeep of delivered messages. */
 export interface ChoreContext
   extends Omit<DeliveryContext, "subscriptions" | "janitor" | "discordTime" | "onDelivered"> {
-  readonly subscriptions: Pick<Subscriptions, "recipients" | "health" | "healthWrite" | "unchanged">;
+  readonly subscriptions: Pick<Subscriptions, "recipients">;
 }
 
 /** Creates what can be done with a delivered message: edit it, edit it for the last time, or complete it. */
@@ -81,15 +72,6 @@ export function createChores(context: ChoreContext) {
     ]);
   };
 
-  /** Shows in the list of subscriptions that Discord refuses a channel's threads or crossposts. */
-  const noteRefusal = async ({ channelId, feed }: Announced, error: string) => {
-    const [recipient] = await subscriptions.recipients({ channelId, feed, subject: null });
-    const unchanged = recipient && (await subscriptions.unchanged(recipient));
-    if (!unchanged) return;
-    const health = { ...(await subscriptions.health(channelId)), error, erroredAt: now() };
-    await state.commit([unchanged, subscriptions.healthWrite(channelId, health)]);
-  };
-
   /** Opens a thread under a message, and publishes the message. Each step is completed or retried later, and delays no other. */
   const followUp = async (id: string, document: Announced, lasting: LastingMessages | undefined) => {
     const { subject, channelId, messageId } = document;
@@ -112,7 +94,6 @@ export function createChores(context: ChoreContext) {
           "A thread or a crosspost could not be created",
         );
         if (willRetry) left.push({ step, waitMs: retryAfterOf(error) || MINUTE });
-        else await noteRefusal(document, stepProblem(step, error));
       }
     }
     if (left.length > 0) {

@@ -242,6 +242,8 @@ export interface Feed<Event = unknown> {
    * for all of them, which is never edited.
    */
   subjectsOf(event: Event): readonly string[];
+  /** Returns those that the message to a subscription names. Without this function, all of them. */
+  namedIn?(event: Event, subscription: Subscription): readonly string[];
   /** True if later messages about the event's subjects refer to this one. */
   begins(event: Event): boolean;
   /**

@@ -119,7 +119,9 @@ function writesFor(
   const withTodo = todo.length > 0 ? { todo } : {};
   const eventId = feed.idOf(event);
   const followedSubjects = todo.length > 0 ? [subjects[0] ?? eventId] : [];
-  const recordedSubjects = beginsSubject ? subjects : followedSubjects;
+  // Later news about the others must not reply to a message that does not name them.
+  const namedSubjects = feed.namedIn?.(event, subscription) ?? subjects;
+  const recordedSubjects = beginsSubject ? namedSubjects : followedSubjects;
   const writes = recordedSubjects.map((subject, index) => {
     // If a message has several subjects, its follow-up steps are done once.
     const document: Announced = {

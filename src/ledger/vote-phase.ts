@@ -88,14 +88,16 @@ export function enoughYesSince(
   return yesVoteTimes.sort((a, b) => a - b)[needed - 1] ?? enoughYesAt ?? null;
 }
 
+/** Returns a request's quorum date. null if it is unknown. */
+export const quorumDate = ({ voteBefore }: Pick<Standable, "voteBefore">): VoteDate | null =>
+  voteBefore === null ? null : { name: DATE_NAMES.quorum, at: voteBefore };
+
 /** Returns the next date that matters. null if there is none. */
 function nextDate(request: Standable, isEnough: boolean, now: number): VoteDate | null {
-  const { voteBefore, targetEffectiveAt } = request;
+  const { targetEffectiveAt } = request;
   const possibleDates: readonly (VoteDate | null)[] = [
     // Once enough have voted, their votes are counted on the day of the decision.
-    voteBefore === null || (isEnough && targetEffectiveAt !== null)
-      ? null
-      : { name: DATE_NAMES.quorum, at: voteBefore },
+    isEnough && targetEffectiveAt !== null ? null : quorumDate(request),
     targetEffectiveAt === null ? null : { name: DATE_NAMES.decision, at: votableUntil(request) ?? 0 },
   ];
   return possibleDates.find((each) => each !== null && each.at > now) ?? null;

@@ -2,6 +2,7 @@ import type { Subscription } from "../../delivery/collections.js";
 import { hasTopic } from "../../delivery/feed.js";
 import type { CalendarSource, WantedEvent } from "../../delivery/scheduled-events.js";
 import { type Renderer, titleRoom } from "../../discord/message.js";
+import { quorumDate } from "../../ledger/vote-phase.js";
 import { code, type Markdown, md, timestamp } from "../../text/markdown.js";
 import { clean } from "../../text/plain.js";
 import { HOUR } from "../../util/units.js";
@@ -25,8 +26,11 @@ export function voteCalendar(deps: VoteCalendarDeps): CalendarSource {
   const { requests, superValidators, names, renderer, now } = deps;
   const wantedOf = async (key: string, request: TrackedVoteRequest): Promise<WantedEvent[]> => {
     const { identity, terms } = request;
-    const { next } = trackedStanding(request, await neededForTracked(request, superValidators), now());
-    if (!next) return [];
+    const standing = trackedStanding(request, await neededForTracked(request, superValidators), now());
+    // Votes can still be changed until a ready request is carried out.
+    const isReady = standing.phase === "ready" || standing.phase === "overdue";
+    const next = standing.next ?? (isReady ? quorumDate(terms) : null);
+    if (next === null || next.at <= now()) return [];
     const title = names.voteRequest({ identity, title: terms.title }, titleRoom(renderer));
     const name = renderer.title(clean(title));
     // Events are found by the vote request's id in their description.

@@ -145,6 +145,10 @@ export function topicOf(event: GovernanceEvent): readonly GovernanceTopic[] {
 export const hasEnded = ({ status }: Pick<VoteRequestListItem, "status">): boolean =>
   !["open", "other"].includes(statusGroup(status));
 
+/** Returns the keys of a digest's rows that state the outcome. */
+export const endedKeys = ({ keys, rows }: GovernanceEvent & { kind: "digest" }): readonly string[] =>
+  keys.filter((_, index) => rows[index] !== undefined && hasEnded(rows[index]));
+
 /** Returns the id of the event that announces a vote request. */
 export const openingOf = (key: string): string => `${key}:opened`;
 

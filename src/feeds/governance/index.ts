@@ -19,6 +19,7 @@ import {
 } from "./collections.js";
 import { definition } from "./definition.js";
 import {
+  endedKeys,
   eventId,
   type GovernanceEvent,
   keysOf,
@@ -87,6 +88,8 @@ export const governance: FeedModule = {
       idOf: eventId,
       topicOf,
       subjectsOf: keysOf,
+      namedIn: (event, subscription) =>
+        event.kind === "digest" && !wantsNew([subscription]) ? endedKeys(event) : keysOf(event),
       begins,
       lastsAs: (event) => (event.kind === "reminder" ? eventId(event) : undefined),
       wants: isFor,
@@ -102,8 +105,9 @@ export const governance: FeedModule = {
       async render(event, mark, recipients) {
         if (event.kind === "digest") {
           await names.read(event.rows, DETAIL_MS);
-          const payload = renderer.message(messages.digest(event, mark, wantsNew(recipients)));
-          return { payload, title: "New vote requests", revision: 0 };
+          const isForNew = wantsNew(recipients);
+          const payload = renderer.message(messages.digest(event, mark, isForNew));
+          return { payload, title: isForNew ? "New vote requests" : "Vote requests that ended", revision: 0 };
         }
         const snapshot = await snapshots.of(event.key, "row" in event ? event.row : undefined);
         const shown = (view: View) => ({

@@ -29,11 +29,11 @@ const UNDECIDED: Readonly<Partial<Record<VotePhase, string>>> = {
 /** Maximum number of voters named in a message. */
 const MAX_VOTERS = 6;
 
-/** Returns a voter's name, with its party's fingerprint if another one has the same name. */
+/** Returns a voter's name as its vote gives it, with its party's fingerprint if another one has the same name. */
 const voterWords = (
   { voter, party }: Pick<CastVotesEvent["votes"][number], "voter" | "party">,
   names: Names,
-) => names.distinct(party !== undefined && names.party(party) !== null ? party : voter, 60);
+) => names.distinct(party !== undefined && names.party(party) === voter ? party : voter, 60);
 
 /** Formats votes in one line, such as "Falcon Finance ✅, Grove Trust ❌ (before: ✅), 3 more". */
 function votesLine(votes: CastVotesEvent["votes"], names: Names): Markdown {

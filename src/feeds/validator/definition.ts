@@ -92,7 +92,7 @@ async function groupStanding(
   const limitWords =
     chosenMs === afterMs
       ? md`You'll be told of each after ${spanWords(afterMs)} without a report, and after two missed reports at the earliest.`
-      : md`⚠️ \`${formatDuration(chosenMs ?? 0)}\` is too early for two missed reports: most validators report about every ${roughly(ms)}. You'll be told of each after ${spanWords(afterMs)} without a report, or later if it reports more rarely.`;
+      : md`⚠️ \`${formatDuration(chosenMs ?? 0)}\` is too early for two missed reports: most validators report about every ${roughly(ms)}. You'll be told of each after two missed reports: after ${spanWords(afterMs)} if it reports that often.`;
   return [
     md`${countedWords(members.length, "validator")} at the moment, ${inactive.length} of them inactive.`,
     chosenMs === undefined ? md`You'll be told of each after two missed reports.` : limitWords,

@@ -437,6 +437,24 @@ describe("a calendar's own requests", () => {
     await discord.close();
   });
 
+  it.each([
+    ["keep one event while votes are changed around the number that is needed", false, [STATUS.scheduled]],
+    ["do not create an event again that a person has deleted", true, []],
+  ])("%s", async (_, isDeleted, expected) => {
+    const { discord, keep, made, state, reread } = await startCalendar();
+    const guilds = new Set([discord.guild.id]);
+    const voteBefore = Date.now() + DAY;
+    for (const yes of [8, 9, 8, 9]) {
+      await store({ state }, tracked({ phase: "open", yes, no: 0, pending: 13 - yes }, { voteBefore }));
+      reread();
+      await keep(guilds);
+      const [event] = made(discord.guild.id);
+      if (isDeleted && event) deleteScheduledEvent(discord.world, discord.guild, event.id);
+    }
+    expect(made(discord.guild.id).map(({ status }) => status)).toEqual(expected);
+    await discord.close();
+  });
+
   it("end an event whose deadline was moved to within minutes, or into the past", async () => {
     for (const at of [3 * MINUTE, -HOUR]) {
       const { discord, keep, made, state, reread } = await startCalendar();

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { createDirectory } from "../../../src/directory/directory.js";
 import type { VoteRequestListItem } from "../../../src/explorer/schema/governance.js";
 import { createMessages } from "../../../src/feeds/governance/messages.js";
 import { createNews } from "../../../src/feeds/governance/news.js";
@@ -70,5 +71,20 @@ it.each([
   const event = { kind: "votes" as const, key: "c1", sequence: 1, votes };
   const { body = [] } = createNews(names, () => NOW)(event, snapshot, "m");
   expect(body.join("\n")).toMatch(words);
+  await state.close();
+});
+
+it("a message about votes names a voter as its vote does, and not by its validator's own name", async () => {
+  const state = newState();
+  const directory = createDirectory();
+  const party = `falcon-1::1220${"a".repeat(64)}`;
+  directory.add("validator", { id: party, name: "falcon-node-7", active: true });
+  const names = newNames(state, directory);
+  const request = fromExplorer(row({}), null);
+  const snapshot = { request, needed: 9, revision: 1, isOver: false, missing: async () => null };
+  const votes = [{ voter: "Falcon Finance", party, from: null, to: true }];
+  const event = { kind: "votes" as const, key: "c1", sequence: 1, votes };
+  const { notification } = createNews(names, () => NOW)(event, snapshot, "m");
+  expect(String(notification)).toContain("Falcon Finance voted yes");
   await state.close();
 });
