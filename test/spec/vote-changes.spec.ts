@@ -129,6 +129,13 @@ describe("compareVotes", () => {
     expect(events[0]?.sequence).toBe(5);
     expect(events[0]?.votes.map(({ voter }) => voter)).toEqual(["Ann", "Bob Ltd", "cid"]);
   });
+
+  it("states a voter's party, because another voter may have the same name", () => {
+    const party = `ann::1220${"a".repeat(64)}`;
+    const { events } = compareVotes("k", tracked({ votes: {} }), [vote({ identifier: party })]);
+    expect(events).toEqual([event({ party })]);
+    expect(readEvent(events[0])).toEqual(events[0]);
+  });
 });
 
 describe("an event in the outbox", () => {

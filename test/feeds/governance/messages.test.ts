@@ -74,17 +74,29 @@ it.each([
   await state.close();
 });
 
-it("a message about votes names a voter as its vote does, and not by its validator's own name", async () => {
+it("a digest has menus to open each of its requests", async () => {
+  const state = newState();
+  const rows = Array.from({ length: 30 }, (_, at) => row({ contractId: `c${at}`, title: `Motion ${at}` }));
+  const event = { kind: "digest" as const, keys: [], rows, since };
+  const { menus = [] } = createMessages(newNames(state), () => NOW).digest(event, "m");
+  expect(menus.map(({ choices }) => choices.length)).toEqual([25, 5, 0, 0]);
+  await state.close();
+});
+
+it.each([
+  ["as its vote does, and not by its validator's own name", "Falcon Finance", "Falcon Finance voted yes"],
+  ["with its party if another one has the same name", "Node", "Node (1220aa…aaaa) voted yes"],
+])("a message about votes names a voter %s", async (_, voter, words) => {
   const state = newState();
   const directory = createDirectory();
   const party = `falcon-1::1220${"a".repeat(64)}`;
-  directory.add("validator", { id: party, name: "falcon-node-7", active: true });
-  const names = newNames(state, directory);
+  for (const id of [party, `falcon-2::1220${"b".repeat(64)}`])
+    directory.add("validator", { id, name: "Node", active: true });
   const request = fromExplorer(row({}), null);
   const snapshot = { request, needed: 9, revision: 1, isOver: false, missing: async () => null };
-  const votes = [{ voter: "Falcon Finance", party, from: null, to: true }];
+  const votes = [{ voter, party, from: null, to: true }];
   const event = { kind: "votes" as const, key: "c1", sequence: 1, votes };
-  const { notification } = createNews(names, () => NOW)(event, snapshot, "m");
-  expect(String(notification)).toContain("Falcon Finance voted yes");
+  const { notification } = createNews(newNames(state, directory), () => NOW)(event, snapshot, "m");
+  expect(String(notification)).toContain(words);
   await state.close();
 });

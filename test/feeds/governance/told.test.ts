@@ -75,31 +75,6 @@ describe("a channel that subscribes to vote requests", () => {
     expect(posts.map(({ name }) => name)).toEqual(["Vote requests that ended", "Motion 2"]);
   });
 
-  it("can open each of thirty new requests from their message", async () => {
-    await ask("/subscribe governance", { channel: channel.id });
-    await openWhileAway(30);
-    const told = await until(channel, /30 new vote requests/);
-    const choices = harness.discord.driver.components(told).flatMap((menu) => menu.options ?? []);
-    expect(new Set(choices.map(({ label }) => label)).size).toBe(30);
-  });
-
-  it("can tell two super validators with the same name apart in a message about their votes", async () => {
-    const [first, second] = ledger().superValidators;
-    if (!first || !second) throw new Error("Too few");
-    second.name = first.name;
-    await harness.restart();
-    await ask("/subscribe governance", { channel: channel.id, votes: true });
-    await polls(30);
-    const request = ledger().openVoteRequest({ title: "Namesakes", motion: "feature" });
-    await until(channel, /New vote request: Namesakes/);
-    await polls();
-    ledger().castVote(request, true, first);
-    ledger().castVote(request, false, second);
-    const told = textOf(await until(channel, /2 votes on Namesakes/));
-    expect(told).toMatch(new RegExp(`\\*\\*${first.name} \\(\\w+…\\w+\\)\\*\\* ✅`));
-    expect(told).toMatch(new RegExp(`\\*\\*${first.name} \\(\\w+…\\w+\\)\\*\\* ❌`));
-  });
-
   it("has no open thread left after a corrected outcome, nor a post after an outcome", async () => {
     const forum = add("forum", 15);
     const old = ledger().openVoteRequest({ title: "Old one", motion: "feature", lastsMs: 3 * DAY });
