@@ -12,9 +12,9 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
-    // The tests wait for the bot more than they compute: six workers use two cores to about 85 %. A bot that is stalled for
-    // longer than 2.5 s drops an interaction.
-    maxWorkers: 6,
+    // The tests wait for the bot more than they compute. With more workers, bots poll while they wait for a core on a slow machine,
+    // and one that is stalled for longer than 2.5 s drops an interaction.
+    maxWorkers: 4,
     // On somebody else's machine, a test that a stall has broken runs again, with the same expectations. If it depends on the
     // tests before it, that cannot help, so .ci/run runs its whole file again.
     retry: CI ? 1 : 0,
