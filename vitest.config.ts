@@ -14,7 +14,7 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     // The tests wait for the bot more than they compute. With more workers, bots poll while they wait for a core on a slow machine,
     // and one that is stalled for longer than 2.5 s drops an interaction.
-    maxWorkers: 4,
+    maxWorkers: 5,
     // On somebody else's machine, a test that a stall has broken runs again, with the same expectations. If it depends on the
     // tests before it, that cannot help, so .ci/run runs its whole file again.
     retry: CI ? 1 : 0,
