@@ -68,7 +68,7 @@ export const openUndocumentedSlice = <Name extends ListName>(
 
 /**
  * True if the first page has fewer rows than requested although more follow: the explorer has a lower limit for the size of a page. A
- * page that is shorter than a screen has left rows out.
+ * page that is shorter than a screen lacks rows for another reason.
  */
 const isCapped = ({ sent, last, totalElements }: Page<unknown>): boolean =>
   sent >= ROWS_PER_SCREEN && sent < ROWS_PER_REQUEST && last !== true && (totalElements ?? 0) > sent;

@@ -142,7 +142,7 @@ const summarize = rememberLast(
     const isUnknown = (each: ValidatorSummary) => standings(each).standing === "unknown";
     const activeOnes = [...newest.data.content, ...oldest.rows];
     const unknownActive = new Set(activeOnes.filter(isUnknown).map(({ validator }) => validator)).size;
-    // Those without a report come first or last.
+    // Explorers sort validators without a report first or last.
     const unknownOnes = [...inactive.rows, ...oldestInactive.rows].filter(isUnknown);
     const unknownInactive = new Set(unknownOnes.map(({ validator }) => validator)).size;
     const reportingInactive = inactive.rows.filter((each) => !isSilent(each) && !isUnknown(each)).length;

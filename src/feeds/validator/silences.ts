@@ -61,7 +61,7 @@ export async function callSilent(
     // The last reports of one outage spread over an interval, and each member has its own limit.
     ageOf(other.toldAt, now) <= 2 * togetherMs(intervalMs) &&
     Math.abs(other.since - since) <= togetherMs(intervalMs) &&
-    // A member that was back has a silence of its own now, such as one whose report was listed late.
+    // A member that was back, for example because a report was listed late, gets a new alert.
     other.members.every((member) => member.validator !== validator) &&
     // Somebody who has taken the alert did not take it for another team.
     !(isNewRole(other) && isHandled(poll, other));

@@ -73,7 +73,7 @@ describe("a vote on the network's next upgrade", () => {
     expect(harness.discord.world.refusals).toEqual([]);
   });
 
-  it("is announced by what it means although it has a title of its own", async () => {
+  it("says when transactions pause, although its title does not", async () => {
     propose({}, schedule(Math.ceil((harness.now() + 20 * DAY) / HOUR) * HOUR), "LSU to protocol version 35");
     await until(
       /New vote request: LSU to protocol version 35 · 🛠️ Network upgrade: transactions pause on \d+ \w+ at \d\d:00 UTC/,
