@@ -28,6 +28,29 @@ const readVoters = async (
 export type FormerVoters = (voters: readonly Voter[]) => Promise<readonly Voter[]>;
 
 /**
+ * Returns `wanted` super validators that have voted recently, and the former ones that were found with them. `undefined` if some
+ * votes cannot be read.
+ * @param formerCount number of former ones that are known so far. As many more are read, because their successors may have voted
+ *   only on older pages
+ */
+async function readCurrent(
+  explorer: Explorer,
+  wanted: number,
+  formerAmong: FormerVoters,
+  formerCount = 0,
+): Promise<
+  | { readonly voters: readonly Voter[]; readonly isWhole: boolean; readonly former: readonly Voter[] }
+  | undefined
+> {
+  const votersRead = await readVoters(explorer, wanted + formerCount);
+  if (!votersRead) return undefined;
+  const former = await formerAmong(votersRead.voters);
+  return former.length > formerCount
+    ? readCurrent(explorer, wanted, formerAmong, former.length)
+    : { ...votersRead, former };
+}
+
+/**
  * Returns the super validators that have not voted on a request. null if that is uncertain: its votes could not be read
  * completely, their number differs from the tally, or there are more missing voters than the tally says. Offboarded super
  * validators are left out.
@@ -45,20 +68,10 @@ export async function readMissing(
   if (!foundVotes?.complete || foundVotes.problem || voted.length !== yes + no) return null;
   // The vote of a former super validator may be in the tally. Then a current one's vote is missing, although none is pending.
   if (pending === 0 && (await formerAmong(voted)).length === 0) return { voters: [], unknown: 0, voted };
-  const count = yes + no + pending;
-  const first = await readVoters(explorer, count);
-  if (!first) return null;
-  const former = await formerAmong(first.voters);
-  // Read more voters: the successors may have voted only on older pages.
-  const all = former.length === 0 ? first : await readVoters(explorer, count + former.length);
-  if (!all) return null;
-  const missing = notVoted(
-    castVotes,
-    all.voters,
-    pending,
-    former.length === 0 ? [] : await formerAmong(all.voters),
-  );
-  return missing && { ...missing, isLately: !all.isWhole };
+  const known = await readCurrent(explorer, yes + no + pending, formerAmong);
+  if (!known) return null;
+  const missing = notVoted(castVotes, known.voters, pending, known.former);
+  return missing && { ...missing, isLately: !known.isWhole };
 }
 
 /**
