@@ -73,6 +73,7 @@ describe("other dates in one read", () => {
     ["another decision date", { unconfirmed: later }, true],
     ["only another title", { unconfirmed: { ...tracked().terms, title: "Other" } }, false],
     ["other dates of a request that is not listed", { unconfirmed: other, missedReads: 1 }, false],
+    ["other dates in each read", { unconfirmed: other, isDisputed: true }, false],
   ])("%s", (_, given, expected) => {
     expect(mayHaveMoved(tracked(given))).toBe(expected);
   });

@@ -360,6 +360,33 @@ describe("compare", () => {
       );
     });
 
+    it("confirm a date although the title differs in each read, and a title although the dates do", () => {
+      const before = tracked({ unconfirmed: { ...to, title: "First" } });
+      const { next, changedFrom } = compare(before, row({ voteBefore: later, title: "Second" }), true, NOW);
+      expect(changedFrom).toEqual(known.terms);
+      expect(next).toMatchObject({ terms: to, unconfirmed: { ...to, title: "Second" } });
+      expect(next).not.toHaveProperty("isDisputed");
+      const titled = tracked({ unconfirmed: { ...to, title: "First" } });
+      const other = row({ voteBefore: later + 1, title: "First" });
+      expect(compare(titled, other, true, NOW).next).toMatchObject({
+        terms: { ...known.terms, title: "First" },
+        unconfirmed: { voteBefore: later + 1 },
+        isDisputed: true,
+      });
+    });
+
+    it("are disputed while complete reads show different dates, and not by the first page", () => {
+      const other = row({ voteBefore: later + 1 });
+      expect(compare(known, moved, true, NOW).next).not.toHaveProperty("isDisputed");
+      const { next } = compare(tracked({ unconfirmed: to }), other, true, NOW);
+      expect(next).toMatchObject({ terms: known.terms, isDisputed: true });
+      expect(compare(next, moved, false, NOW).next).toEqual(next);
+      expect(compare(next, other, true, NOW).next).not.toHaveProperty("isDisputed");
+      expect(compare(next, row({}), true, NOW).next).toEqual(known);
+      const retitled = tracked({ unconfirmed: { ...known.terms, title: "Other" } });
+      expect(compare(retitled, moved, true, NOW).next).not.toHaveProperty("isDisputed");
+    });
+
     it("do not confirm a change by the first page alone", () => {
       expect(compare(tracked({ unconfirmed: to }), moved, false, NOW).next).toEqual({
         ...known,

@@ -30,6 +30,8 @@ const trackedVoteRequest = z.object({
   terms: termsSchema,
   /** Changed terms from one read. They are announced once the next read confirms them. */
   unconfirmed: termsSchema.exactOptional(),
+  /** True if reads in a row showed different unconfirmed dates. Until two agree, the earlier dates count. */
+  isDisputed: z.boolean().exactOptional(),
   yes: z.number().nullable(),
   no: z.number().nullable(),
   pending: z.number().nullable(),

@@ -49,9 +49,9 @@ const hasSameDates = (a: Terms, b: Terms): boolean =>
   a.voteBefore === b.voteBefore && a.targetEffectiveAt === b.targetEffectiveAt;
 
 /** True if one read of the list has shown other dates, and the next one has not confirmed them yet. */
-export const mayHaveMoved = ({ terms, unconfirmed, missedReads }: TrackedVoteRequest): boolean =>
-  // While a request is not listed, other dates cannot be confirmed.
-  missedReads === 0 && unconfirmed !== undefined && !hasSameDates(unconfirmed, terms);
+export const mayHaveMoved = ({ terms, unconfirmed, isDisputed, missedReads }: TrackedVoteRequest): boolean =>
+  // While a request is not listed, other dates cannot be confirmed. Reads that keep disagreeing must not hold the reminders back.
+  missedReads === 0 && !isDisputed && unconfirmed !== undefined && !hasSameDates(unconfirmed, terms);
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
@@ -115,6 +115,8 @@ interface TermsDifference {
   readonly terms: Terms;
   /** Terms that the next complete read must confirm. */
   readonly unconfirmed?: Terms;
+  /** True if they show other dates than the unconfirmed ones before. */
+  readonly isDisputed?: boolean;
   /** The earlier terms, if a change is confirmed. */
   readonly changedFrom?: Terms;
   /** True if the row contains a value that was unknown. */
@@ -124,6 +126,12 @@ interface TermsDifference {
 /** Keeps the known title if the new one means the same, such as a constructor's name and its words. */
 const withTitle = (terms: Terms, { title }: Terms): Terms =>
   toTitle(terms.title) === toTitle(title) ? { ...terms, title } : terms;
+
+/** Returns the terms with what two reads in a row agree on. The title and the dates are confirmed separately. */
+const agreedIn = (was: Terms, before: Terms, terms: Terms): Terms => ({
+  ...(hasSameDates(before, terms) ? terms : was),
+  title: before.title === terms.title ? terms.title : was.title,
+});
 
 function compareTerms(
   known: TrackedVoteRequest,
@@ -140,10 +148,24 @@ function compareTerms(
   };
   const hasLearnt = !isSame(was, known.terms);
   if (isSame(terms, was)) return { terms: was, learnt: hasLearnt };
-  if (confirming && isSame(terms, known.unconfirmed)) return { terms, changedFrom: was, learnt: hasLearnt };
+  const { unconfirmed: before, isDisputed } = known;
   // A read of the first page precedes a complete one and cannot confirm anything, so keep the earlier value.
-  const unconfirmed = confirming ? terms : known.unconfirmed;
-  return { terms: was, learnt: hasLearnt, ...(unconfirmed ? { unconfirmed } : {}) };
+  if (!confirming)
+    return {
+      terms: was,
+      learnt: hasLearnt,
+      ...(before ? { unconfirmed: before } : {}),
+      ...(isDisputed ? { isDisputed } : {}),
+    };
+  const confirmed = before ? agreedIn(was, before, terms) : was;
+  const areDatesOpen = !hasSameDates(confirmed, terms);
+  return {
+    terms: confirmed,
+    learnt: hasLearnt,
+    ...(isSame(confirmed, was) ? {} : { changedFrom: was }),
+    ...(isSame(confirmed, terms) ? {} : { unconfirmed: terms }),
+    ...(areDatesOpen && before && !hasSameDates(before, was) ? { isDisputed: true } : {}),
+  };
 }
 
 /** True if an open request may be shown as one that is no longer listed. */
@@ -244,7 +266,7 @@ export function compare(
   if (known.phase !== "open")
     return { next: confirming ? restate(known, row) : presentRequest(known), closed: false };
 
-  const { unconfirmed, changedFrom, learnt, ...compared } = compareTerms(known, row, confirming);
+  const { unconfirmed, isDisputed, changedFrom, learnt, ...compared } = compareTerms(known, row, confirming);
   // The dates of a request that has ended are not confirmed by later reads.
   const terms = isClosed && !isStale(known, row) ? termsOf(row, known.terms) : compared.terms;
   const tally = {
@@ -263,7 +285,7 @@ export function compare(
     status !== known.status;
   const { contractId } = row;
   const newIds = contractId === null || known.contractIds.includes(contractId) ? [] : [contractId];
-  const { unconfirmed: before, toldOverdue, ...rest } = known;
+  const { unconfirmed: before, isDisputed: wasDisputed, toldOverdue, ...rest } = known;
   // With another decision date, it may become overdue again.
   const isMoved = changedFrom !== undefined && changedFrom.targetEffectiveAt !== terms.targetEffectiveAt;
   const nextRequest: TrackedVoteRequest = {
@@ -277,6 +299,7 @@ export function compare(
     requester: known.requester ?? row.requester,
     terms,
     ...(unconfirmed && !isClosed ? { unconfirmed } : {}),
+    ...(isDisputed && !isClosed ? { isDisputed } : {}),
     ...(toldOverdue !== undefined && !isMoved ? { toldOverdue } : {}),
     revision: known.revision + (isShown ? 1 : 0),
     changeSequence: known.changeSequence + (changedFrom ? 1 : 0),

@@ -220,6 +220,31 @@ describe("a vote request, of which nine of thirteen votes are needed", () => {
       );
     };
 
+  it("is reminded of although each read shows another title, or other dates than the one before", async () => {
+    const request = open();
+    expect(await watch.pollAt(MINUTE)).toEqual(["opened"]);
+    const { title, voteBefore } = request;
+    request.voteBefore -= DAY;
+    // The new date is confirmed, although the title is not.
+    request.title = "First title";
+    expect(await watch.pollAt(2 * MINUTE)).toEqual([]);
+    request.title = "Second title";
+    expect(await watch.pollAt(3 * MINUTE)).toEqual(["changed"]);
+    expect(await watch.tracked(request)).toMatchObject({ terms: { title, voteBefore: voteBefore - DAY } });
+    request.title = title;
+    await watch.pollAt(4 * MINUTE);
+    // Then no two reads agree, and the last confirmed date counts.
+    request.voteBefore += HOUR;
+    expect(await watch.pollAt(DAY + 5 * MINUTE)).toEqual([]);
+    request.voteBefore += HOUR;
+    expect(await watch.pollAt(DAY + 6 * MINUTE)).toEqual(["reminder"]);
+    request.voteBefore += HOUR;
+    expect(await watch.pollAt(DAY + 7 * MINUTE)).toEqual([]);
+    // A date that two reads show counts again, with its reminders.
+    expect(await watch.pollAt(DAY + 8 * MINUTE)).toEqual(["changed", "reminder"]);
+    expect(await watch.tracked(request)).not.toHaveProperty("isDisputed");
+  });
+
   it("is reminded of once it is listed again, if it was lost for a moment when the reminder came due", async () => {
     const request = open();
     await watch.pollAt(MINUTE);
