@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Subscription } from "../../src/delivery/collections.js";
 import { beforeOf, deadlineOf, reminderId } from "../../src/feeds/governance/events.js";
-import { isFor, isSuperseded } from "../../src/feeds/governance/recipients.js";
+import { isFor, isOvertaken, isSuperseded } from "../../src/feeds/governance/recipients.js";
 import {
   dueReminders,
   openingFor,
@@ -424,4 +424,23 @@ describe("a reminder", () => {
     expect(gotBy([usual])).toEqual([[quorumIsNear]]);
     expect(gotBy([usual, early])).toEqual([[quorumIsNear], [decisionIsNear]]);
   });
+});
+
+it("news about a decision or an end is overtaken by later news about the same", () => {
+  const votes = { key: "k", way: "yes", votes: 9, needed: 9 } as const;
+  const first = { kind: "decided", ...votes } as const;
+  const lost = { kind: "undecided", ...votes, sequence: 1 } as const;
+  const again = { kind: "decided", ...votes, sequence: 1 } as const;
+  expect(isOvertaken(first, [lost])).toBe(true);
+  expect(isOvertaken(lost, [again])).toBe(true);
+  expect(isOvertaken(again, [first, lost, again])).toBe(false);
+  expect(isOvertaken(first, [{ ...again, key: "other" }])).toBe(false);
+  const ended = { kind: "closed", key: "k", status: "Rejected" } as const;
+  const reopened = { kind: "reopened", key: "k", at: NOW } as const;
+  const corrected = { kind: "closed", key: "k", status: "Accepted", correctedAt: NOW } as const;
+  expect(isOvertaken(ended, [reopened])).toBe(true);
+  expect(isOvertaken(ended, [corrected])).toBe(true);
+  expect(isOvertaken(corrected, [ended, reopened])).toBe(false);
+  expect(isOvertaken(first, [ended])).toBe(false);
+  expect(isOvertaken({ kind: "overdue", key: "k", since: null }, [ended, again])).toBe(false);
 });

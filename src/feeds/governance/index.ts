@@ -30,7 +30,7 @@ import {
 } from "./events.js";
 import { createMessages } from "./messages.js";
 import { createNews } from "./news.js";
-import { isFor, isSuperseded } from "./recipients.js";
+import { isFor, isOvertaken, isSuperseded } from "./recipients.js";
 import { seenOf } from "./reminders.js";
 import { createReminding } from "./reminding.js";
 import { createTrackedVoteRequests } from "./requests.js";
@@ -94,7 +94,7 @@ export const governance: FeedModule = {
       lastsAs: (event) => (event.kind === "reminder" ? eventId(event) : undefined),
       wants: isFor,
       isCovered: (event, waiting, recipients) =>
-        event.kind === "reminder" && isSuperseded(event, waiting, recipients),
+        event.kind === "reminder" ? isSuperseded(event, waiting, recipients) : isOvertaken(event, waiting),
       // In a short vote, each reminder may be the last.
       loudnessOf(event, recipients) {
         if (event.kind === "digest") return wantsNew(recipients) ? "ping" : "normal";

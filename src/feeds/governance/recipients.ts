@@ -22,6 +22,40 @@ export function isFor(subscription: Subscription, event: GovernanceEvent): boole
   return subject === null || (event.kind !== "digest" && event.key === requestKey(subject));
 }
 
+/** Returns the place of news about a decision or an end among the others of its kind. `undefined` for other events. */
+function placeOf(event: GovernanceEvent): { readonly about: string; readonly order: number } | undefined {
+  switch (event.kind) {
+    // A decision that is withdrawn begins the next sequence.
+    case "decided":
+    case "undecided":
+      return {
+        about: `decision ${event.key}`,
+        order: 2 * (event.sequence ?? 0) + (event.kind === "decided" ? 1 : 0),
+      };
+    case "closed":
+      return { about: `end ${event.key}`, order: event.correctedAt ?? 0 };
+    case "reopened":
+      return { about: `end ${event.key}`, order: event.at };
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * True if later news about the same request's decision or end waits for the same channel, as in a paused one. Only the last is still
+ * true.
+ */
+export function isOvertaken(event: GovernanceEvent, waiting: readonly GovernanceEvent[]): boolean {
+  const own = placeOf(event);
+  return (
+    own !== undefined &&
+    waiting.some((each) => {
+      const other = placeOf(each);
+      return other?.about === own.about && other.order > own.order;
+    })
+  );
+}
+
 /**
  * True if a later reminder of the same deadline waits for the same channel, as in a paused one, and each of these subscriptions gets it.
  * It says it all.

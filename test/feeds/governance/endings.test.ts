@@ -181,6 +181,60 @@ describe("the end of a vote request", () => {
     expect(about(request, /./, refusing)).toHaveLength(1);
   });
 
+  it("is not preceded by decisions that were withdrawn while a channel refused messages", async () => {
+    const { bot } = world();
+    const request = await open("Wavering", 11 * DAY);
+    await until(request, /New vote request/, refusing);
+    refusing.permission_overwrites.push({
+      id: bot.id,
+      type: 1,
+      allow: "0",
+      deny: String(PERMISSION.sendMessages),
+    });
+    const needed = votesNeeded(ledger().superValidators.length);
+    while (request.ballots.length < needed) ledger().castVote(request, true);
+    await until(request, /Enough yes votes/);
+    ledger().castVote(request, false, request.requester);
+    await until(request, /No longer enough yes votes/);
+    ledger().castVote(request, true, request.requester);
+    await world().until(() => about(request, /✅ Enough yes votes/).length === 2, "the second decision");
+    refusing.permission_overwrites.length = 0;
+    const { driver, people, channels } = harness.discord;
+    await driver.ask({ user: people.owner, channel: channels.general }, "/subscribe resume", {
+      channel: refusing.id,
+    });
+    await until(request, /✅ Enough yes votes/, refusing);
+    ledger().decideVoteRequest(request, "Accepted");
+    await until(request, /Accepted/, refusing);
+    expect(about(request, /No longer enough/, refusing)).toEqual([]);
+    expect(about(request, /✅ Enough yes votes/, refusing)).toHaveLength(1);
+  });
+
+  it("is told as it is now if it was corrected while a channel refused messages", async () => {
+    const { bot } = world();
+    const request = await open("Misstated");
+    await until(request, /New vote request/, refusing);
+    refusing.permission_overwrites.push({
+      id: bot.id,
+      type: 1,
+      allow: "0",
+      deny: String(PERMISSION.sendMessages),
+    });
+    ledger().decideVoteRequest(request, "Rejected");
+    await until(request, /Rejected/);
+    request.status = "Accepted";
+    await pass(75 * MINUTE);
+    await until(request, /Corrected outcome: .*Accepted/);
+    refusing.permission_overwrites.length = 0;
+    const { driver, people, channels } = harness.discord;
+    await driver.ask({ user: people.owner, channel: channels.general }, "/subscribe resume", {
+      channel: refusing.id,
+    });
+    await until(request, /Corrected outcome: .*Accepted/, refusing);
+    const told = about(request, /./, refusing).map(({ notified }) => notified);
+    expect(told.filter((text) => text?.includes("Rejected"))).toEqual([]);
+  });
+
   it("does not take away a reminder that came due before an edit", async () => {
     const request = await open("Edited");
     for (const step of [9 * DAY, 18 * HOUR - 10 * MINUTE]) {
