@@ -3,6 +3,7 @@ import { snoozeEnd } from "../../src/delivery/snoozes.js";
 import type { ChannelPlace } from "../../src/discord/permissions.js";
 import type { Networks } from "../../src/networks/network.js";
 import {
+  answerDeps,
   drillSubscription,
   endPause,
   type OwnedSubscription,
@@ -97,7 +98,7 @@ export async function reopen(
 
 /**
  * Checks the permissions again, then ends the pause and the snooze of a subscription, and the pause of its channel.
- * @returns if it was paused or snoozed, and what else has changed in lines
+ * @returns if it was paused or snoozed, and lines about what else has changed and what began during its pause
  * @throws {PersonError}
  */
 export async function resumeSubscription(
@@ -113,7 +114,12 @@ export async function resumeSubscription(
   const { isPaused = false } = subscription;
   const isSnoozed = snoozeEnd(subscription, Date.now()) > 0;
   if ((isPaused || isSnoozed) && !(await setPaused(network, subscription, false))) throw noLongerThere();
-  return { wasPaused: wasRefused || isPaused || isSnoozed, lines };
+  // What began during a pause is not announced any more. After a refusal, it is.
+  const standing = isPaused ? await feed.standing(answerDeps(person, network), subscription) : [];
+  return {
+    wasPaused: wasRefused || isPaused || isSnoozed,
+    lines: [...lines, ...(standing.length > 0 ? [md``, ...standing] : [])],
+  };
 }
 
 /** Requests a drill. @throws {PersonError} if a permission or the forum's required tag is missing, or if the channel is paused */

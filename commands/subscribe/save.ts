@@ -191,6 +191,7 @@ async function saveOnce(request: SaveRequest): Promise<SavedWords> {
     },
   });
   const { lines } = await reopen(place, { subscription, feed }, services.networks);
+  const isResumed = existing?.isPaused === true && !subscription.isPaused;
   const isRestarted = wasDone && subscription.savedAt !== existing.savedAt;
   const same = isRestarted ? md`Subscribed again` : md`Nothing changed: it already has these settings`;
   const changed = isSameSubscription(existing, subscription) ? same : md`Subscription changed`;
@@ -200,10 +201,10 @@ async function saveOnce(request: SaveRequest): Promise<SavedWords> {
     described: present([
       ...described(subscription, feed),
       subscription.isPaused && PAUSED,
-      existing?.isPaused === true && !subscription.isPaused && md`▶️ It's no longer paused.`,
+      isResumed && md`▶️ It's no longer paused.`,
       ...lines,
     ]),
-    standing: existing && !feed.subject ? [] : await feed.standing(deps, subscription),
+    standing: existing && !feed.subject && !isResumed ? [] : await feed.standing(deps, subscription),
   };
 }
 

@@ -66,6 +66,7 @@ describe("a channel with several subscriptions", () => {
     expect(told("While paused")).toBe(0);
 
     await driver.click(owner(), card, "Resume");
+    expect(textOf(card)).toMatch(/Already open.*While paused/);
     harness.explorer.ledger.openVoteRequest({ title: "After that" });
     await world.until(() => told("After that") === 1, "the announcement");
     // An edit keeps a pause and says so. Subscribing again ends it, as with /watch.
@@ -233,6 +234,26 @@ describe("a channel with several subscriptions", () => {
       await ask("/subscribe remove", { channel: market.id });
     }
   });
+
+  it.each(["/subscribe resume", "/subscribe governance"])(
+    "says what opened during a pause that %s ends, because that isn't announced any more",
+    async (command) => {
+      const { driver } = harness.discord;
+      const here = { channel: channel.id, feed: "governance" };
+      for (const feed of ["governance", "newcomers"])
+        await ask(`/subscribe ${feed}`, { channel: channel.id });
+      const which = await ask("/subscribe remove", { channel: channel.id });
+      await driver.click(owner(), await driver.choose(owner(), which, "governance"), "Pause");
+      const title = `Unseen by ${command.slice(1)}`;
+      harness.explorer.ledger.openVoteRequest({ title });
+      await announcedElsewhere(title);
+      const given = command.endsWith("resume") ? here : { channel: channel.id };
+      expect(textOf(await ask(command, given))).toMatch(new RegExp(`Already open.*${title}`));
+      expect(textOf(await ask("/subscribe resume", here))).not.toContain("Already open");
+      expect(told(title)).toBe(0);
+      await ask("/subscribe remove", here);
+    },
+  );
 
   it("can be changed only by server managers, except for the operator's own subscription", async () => {
     const { driver, people, channels } = harness.discord;
