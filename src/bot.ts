@@ -51,6 +51,8 @@ interface StartOptions {
 }
 
 const FINISH_MS = 5_000;
+/** Time after which a stopping bot waits for the explorer no longer, in ms. The rest of FINISH_MS is for telling people. */
+const GIVE_UP_MS = 4_000;
 /** Maximum time that the login waits for Redis, to check if the settings fit the state, in ms. */
 const CHECK_MS = 3_000;
 /**
@@ -163,6 +165,7 @@ async function startOn(
   const choices = createNetworkChoices(state);
   const commands = createCommands(feeds, config.networks, choices);
   const registeredDefinitions = commands.map(({ definition }) => definition);
+  const ending = new AbortController();
   const dispatch = createDispatch({
     commands,
     networkOf: createNetworkOf(networks, choices, client.rest),
@@ -170,6 +173,7 @@ async function startOn(
     afterword: (userId, say) => tellRefusal(userId, say, networks),
     commandPaths: () => paths,
     onInteraction: metrics.interaction,
+    ending: ending.signal,
     log,
   });
   const inFlight = new Set<Promise<void>>();
@@ -190,6 +194,7 @@ async function startOn(
   const stop = async () => {
     log.info({}, "Stopping after the running work is finished");
     registration?.stop();
+    setTimeout(() => ending.abort(), GIVE_UP_MS).unref();
     const finished = Promise.allSettled([
       ...inFlight,
       leadership?.stop(),

@@ -20,6 +20,7 @@ import { isWholeId, LINK, typedId } from "../text/ids.js";
 import { escapeText } from "../text/markdown.js";
 import { yieldIfBusy } from "../util/event-loop.js";
 import { FinalError, PersonError } from "../util/person-error.js";
+import { unlessAborted } from "../util/timeouts.js";
 import { MINUTE } from "../util/units.js";
 import { allowedChoices, toChoices } from "./autocomplete.js";
 import { type ButtonHandler, targetOf } from "./buttons.js";
@@ -70,6 +71,8 @@ interface DispatchDeps<Services extends AnswerServices> {
   /** Discord's ids by command path, such as "validator list". Empty until the commands are registered. */
   readonly commandPaths: () => ReadonlyMap<string, string>;
   readonly onInteraction: OnInteraction;
+  /** Aborted shortly before the bot ends. Screens that are still loading are given up, so that their people get an answer. */
+  readonly ending: AbortSignal;
   readonly log: Log;
 }
 
@@ -124,7 +127,7 @@ async function openedBy(
  * error boundary.
  */
 export function createDispatch<Services extends AnswerServices>(deps: DispatchDeps<Services>) {
-  const { commands, networkOf, buttons, afterword, commandPaths, onInteraction, log } = deps;
+  const { commands, networkOf, buttons, afterword, commandPaths, onInteraction, ending, log } = deps;
   const handlers = new Map(buttons.map((handler) => [handler.button.wire, handler]));
   /** Answers of dialogs that were refused, by person, channel and link: some dialogs are about the channel. */
   const drafts = new LRUCache<string, FormAnswers>({ max: MAX_DRAFTS, ttl: DRAFT_MS });
@@ -152,13 +155,15 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     const memberPermissions = isServers ? interaction.memberPermissions : null;
     const mayDo = memberPermissions?.bitfield ?? null;
     const mayManage = memberPermissions?.has(PermissionFlagsBits.ManageGuild) ?? false;
-    const { view, address } = await openScreen(to, {
+    const opening = openScreen(to, {
       ...screens,
       ...(mayManage ? {} : { subscribeLinks: noLinks }),
       explorer: bound,
       commands: () => commandHelp(commands, commandPaths(), mayDo),
     });
-    return renderer.screen(view, address, from?.back);
+    const opened = await unlessAborted(opening, ending);
+    if (!opened) throw new ExplorerError("slow", "No answer before the bot ended");
+    return renderer.screen(opened.view, opened.address, from?.back);
   };
 
   /** Sends the answer, or an error message if the work fails. @returns the outcome, for the metrics */
