@@ -441,8 +441,10 @@ export const straySecrets = (file: Environment, env: Environment): string[] =>
 function readEnvFile(): Environment {
   if (!existsSync(".env")) return {};
   try {
-    // Some editors begin a file with a byte-order mark.
-    return parseEnv(readFileSync(".env", "utf8").replace(/^\ufeff/, ""));
+    const bytes = readFileSync(".env");
+    // Windows PowerShell 5 writes UTF-16. The decoder removes the byte-order mark, which some editors add to UTF-8, too.
+    const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : "utf-8";
+    return parseEnv(new TextDecoder(encoding).decode(bytes));
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
     throw new ConfigError([

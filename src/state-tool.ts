@@ -81,8 +81,9 @@ async function main(): Promise<void> {
     console.log(USAGE);
     return;
   }
-  const [action, file] = positionals;
-  if ((action !== "export" && action !== "import") || file === undefined) throw new StateError(USAGE);
+  const [action, file, ...others] = positionals;
+  if ((action !== "export" && action !== "import") || file === undefined || others.length > 0)
+    throw new StateError(USAGE);
   // A file that cannot be read must not leave an empty state behind.
   const imported = action === "import" ? readJson(file) : undefined;
   const openedStore = await openIdle(action);

@@ -1,5 +1,14 @@
-import { accessSync, closeSync, constants, existsSync, fdatasync, mkdirSync, openSync } from "node:fs";
-import { join } from "node:path";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fdatasync,
+  mkdirSync,
+  openSync,
+  statSync,
+} from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import Database from "libsql";
 import { LRUCache } from "lru-cache";
@@ -238,7 +247,7 @@ function openDatabase(
   let db: Database.Database | undefined;
   try {
     // The state contains ids of Discord users.
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeFolder(resolve(dataDir));
     db = new Database(path, { timeout: 500 });
     db.exec("PRAGMA journal_mode = WAL");
     db.exec(SYNC_AT_CHECKPOINTS);
@@ -267,6 +276,13 @@ function openDatabase(
         : `DATA_DIR: ${path} can't be made (${code || accessProblem(dataDir)}). Set it to a folder the bot can write to`,
     );
   }
+}
+
+/** Creates a folder and those above it. With `recursive`, Node.js never returns where the system creates none, such as below /proc. */
+function makeFolder(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
+  makeFolder(dirname(folder));
+  mkdirSync(folder, { mode: 0o700 });
 }
 
 const codeOf = (error: unknown): string =>

@@ -28,8 +28,28 @@ function runWith(input: string, env: Record<string, string>, ...args: string[]) 
     cwd: newDataDir(),
     encoding: "utf8",
     input,
+    timeout: 60_000,
   });
 }
+
+it("says that a folder cannot be made where the system makes none, instead of trying forever", () => {
+  const file = join(newDataDir(), "state.json");
+  writeFileSync(file, JSON.stringify({ crier: 1, collections: {} }));
+  expect(run({ DATA_DIR: "/proc/crier" }, "import", file)).toMatchObject({
+    status: 1,
+    said: expect.stringMatching(/^DATA_DIR: \/proc\/crier.* can't be made/),
+  });
+});
+
+it("imports nothing if it is given two files", () => {
+  const dataDir = newDataDir();
+  const files = ["old", "new"].map((name) => join(dataDir, `${name}.json`));
+  for (const file of files) writeFileSync(file, JSON.stringify({ crier: 1, collections: {} }));
+  expect(run({ DATA_DIR: dataDir }, "import", ...files, "--replace")).toMatchObject({
+    status: 1,
+    said: expect.stringMatching(/^Use: npm run state/),
+  });
+});
 
 describeWithRedis("the state", () => {
   it("moves completely from a file to Redis and back", async () => {
