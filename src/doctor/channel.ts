@@ -13,6 +13,7 @@ import {
 } from "discord.js";
 import { createLinks } from "../discord/links.js";
 import { createRenderer } from "../discord/message.js";
+import { isThread } from "../discord/permissions.js";
 import { lackedIn, readPlace } from "../discord/places.js";
 import {
   editMessage,
@@ -218,7 +219,7 @@ async function* tryMessage(
     ? pass("Reply", "refers to the message")
     : warn("Reply", "does not refer to the message", "Grant Read Message History there.");
 
-  if (isForum || channel.type === ChannelType.PublicThread) return;
+  if (isForum || isThread(channel)) return;
   yield await tryThread(rest, channel.id, messageId, removing).catch((error: unknown) =>
     warn(
       "Thread",

@@ -32,7 +32,7 @@ export function explain(
       return fail(
         what,
         `${host} does not give the price to this key`,
-        `Ask the explorer what the key may see; check ${url} too.`,
+        `Check ${key} and ${url}. If they're right, ask the explorer what the key may see.`,
       );
     case "missing":
     case "unreadable":
@@ -61,6 +61,6 @@ export async function checkExplorer(config: ExplorerConfig, network: string | un
     return pass(checkName, `${new URL(config.apiUrl).host} answers, and accepts the key`);
   } catch (error) {
     if (!(error instanceof ExplorerError)) return explain(checkName, config, "failing", "no answer");
-    return explain(checkName, config, error.problem, error.message.replace(/^GET \S+: /, ""));
+    return explain(checkName, config, error.problem, error.reason);
   }
 }

@@ -50,6 +50,11 @@ export class ExplorerError extends Error {
     this.unsent = unsent;
   }
 
+  /** The message without the request's path. */
+  get reason(): string {
+    return this.message.replace(/^GET \S+: /, "");
+  }
+
   /** True if a retry may succeed. */
   get retryable(): boolean {
     return this.problem === "limited" || this.problem === "failing" || this.problem === "slow";

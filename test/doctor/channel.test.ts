@@ -150,6 +150,26 @@ describe("the doctor's channel check", () => {
     expect(left(channel)).toEqual({ messages: 0, threads: [] });
   });
 
+  it.each([
+    ["an announcement thread", 10],
+    ["a public thread", 11],
+    ["a private thread", 12],
+  ] as const)("opens no thread in %s", async (_, type) => {
+    const channel = discord.world.addChannel({
+      type,
+      guild_id: discord.guild.id,
+      name: "a-thread",
+      parent_id: newChannel(0).id,
+    });
+    expect((await check(channel.id)).map((line) => line.split(":")[0])).toEqual([
+      `pass Channel ${channel.id}`,
+      "pass Message",
+      "pass Edit",
+      "pass Reply",
+    ]);
+    expect(left(channel)).toEqual({ messages: 0, threads: [] });
+  });
+
   it("continues if it may not open a thread", async () => {
     const channel = newChannel(0, { deny: PERMISSION.createPublicThreads });
     expect((await check(channel.id)).at(-1)).toMatch(/^warn Thread: Discord answered 403/);

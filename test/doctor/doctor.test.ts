@@ -112,10 +112,12 @@ describe("the doctor", () => {
     });
     expect(unreadable.said).not.toContain("    at ");
     const marked = newDataDir();
-    writeFileSync(join(marked, ".env"), "\ufeffDISCORD_TOKEN=x");
-    const unmarked = await runIn(marked, {});
-    expect(unmarked.said).toContain("EXPLORER_API_URL is missing");
-    expect(unmarked.said).not.toContain("DISCORD_TOKEN");
+    for (const encoding of ["utf8", "utf16le"] as const) {
+      writeFileSync(join(marked, ".env"), "\ufeffDISCORD_TOKEN=x", encoding);
+      const unmarked = await runIn(marked, {});
+      expect(unmarked.said).toContain("EXPLORER_API_URL is missing");
+      expect(unmarked.said).not.toContain("DISCORD_TOKEN");
+    }
   });
 
   it.each([
@@ -217,6 +219,28 @@ describe("the doctor", () => {
     expect(said).toContain("→ Set EXPLORER_API_KEY to a valid key");
     expect(said).not.toContain("Please report them");
     expect(code).toBe(1);
+  });
+
+  it.each([
+    ["redirects", 301, "--endpoints", /answered 301, a redirect.*\n.*→ Set EXPLORER_API_URL to the address/],
+    ["answers 403", 403, "--endpoints", /refuses the key \(answered 403\)\n.*→ Set EXPLORER_API_KEY/],
+    [
+      "answers 403, in the short check",
+      403,
+      undefined,
+      /does not give the price to this key\n.*→ Check EXPLORER_API_KEY/,
+    ],
+  ] as const)("names the setting if everything %s", async (_, status, option, words) => {
+    const server = createServer((__, response) => {
+      response.writeHead(status, { location: "https://elsewhere.example/" }).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { code, said } = await run({ ...env, EXPLORER_API_URL: url }, ...(option ? [option] : []));
+    expect(said).toMatch(words);
+    expect(code).toBe(1);
+    server.closeAllConnections();
+    server.close();
   });
 
   it("checks a channel", async () => {

@@ -19,6 +19,8 @@ export interface Exchange {
   /** "answered", or the problem. */
   readonly outcome: "answered" | ExplorerProblem;
   readonly status: number | undefined;
+  /** Cause of a missing answer. */
+  readonly reason?: string;
   readonly ms: number;
   readonly bytes: number;
   /** The answer. `undefined` if there is none. */
@@ -91,8 +93,9 @@ export function createAsk(
       return { ...asked, outcome: "answered" as const, status: 200, ms, bytes, json };
     } catch (error) {
       if (!(error instanceof ExplorerError)) throw error;
-      const { problem: outcome, status, retryAfterMs } = error;
-      return { ...asked, outcome, status, ms: performance.now() - startedAt, bytes: 0, retryAfterMs };
+      const { problem: outcome, status, reason, retryAfterMs } = error;
+      const ms = performance.now() - startedAt;
+      return { ...asked, outcome, status, reason, ms, bytes: 0, retryAfterMs };
     }
   };
 

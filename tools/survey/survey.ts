@@ -41,7 +41,9 @@ export async function* survey(
     reports.push(reportOf(check));
     const [first] = check.exchanges;
     if (first && !check.exchanges.some(isAnswered) && first.outcome !== "answered") {
-      yield { ...explain(what, explorer, first.outcome), result: "fail" };
+      // A key that may see nothing is not accepted.
+      const problem = first.outcome === "withheld" ? "refused" : first.outcome;
+      yield { ...explain(what, explorer, problem, first.reason), result: "fail" };
       continue;
     }
     if (check.exchanges.some(({ outcome }) => outcome === "limited"))
