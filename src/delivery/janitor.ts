@@ -36,12 +36,15 @@ export interface Janitor {
 }
 
 /**
- * Checks that no two collections have the same name, because one's documents would be deleted by the other's owners.
+ * Checks that no two collections have the same name, because one's documents would be deleted by the other's owners. Those that all
+ * networks share cannot belong to subscriptions, because each network knows only its own.
  * @throws {RangeError}
  */
-function checkNames(definitions: readonly CollectionDefinition[]): void {
+function checkDefinitions(definitions: readonly CollectionDefinition[]): void {
   const byName = new Map<string, CollectionDefinition>();
   for (const each of definitions) {
+    if (each.isShared && each.owners?.some(({ kind }) => kind === "subscription"))
+      throw new RangeError(`${each.name} is shared by all networks and belongs to subscriptions`);
     const other = byName.get(each.name);
     if (other && other !== each) throw new RangeError(`Two collections are named ${each.name}`);
     byName.set(each.name, each);
@@ -81,7 +84,7 @@ const fitsPattern = (pattern: SubscriptionPattern, { channelId, feed, subject }:
  * Creates the janitor of a network's state.
  * @param otherCollections collections that feeds and other modules declare
  * @param closesMessages false on a network that is no longer served, where nothing closes messages
- * @throws {RangeError} if two collections have the same name
+ * @throws {RangeError} if two collections have the same name, or a shared one belongs to subscriptions
  */
 export function createJanitor(
   state: State,
@@ -91,7 +94,7 @@ export function createJanitor(
 ): Janitor {
   // The last one, because reading the others sets documents aside.
   const definitions = [...deliveryCollections, ...otherCollections, unreadableDocuments];
-  checkNames(definitions);
+  checkDefinitions(definitions);
   const stored = state.open(subscriptionDocuments);
 
   /** Returns the writes that delete these subscriptions and everything that belongs to them. */

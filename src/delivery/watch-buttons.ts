@@ -28,36 +28,37 @@ export const changeWatchButton = defineButton("watch-set", {
 /** Opens the dialog that subscribes the channel to a feed, with a subject filled in. */
 export const subscribeHereButton = defineButton("sub-here", { feed, id: subjectParameter.optional() });
 
+/** Returns the buttons of a screen, each with the name of what it is about if there are several. */
+const labelled = (
+  label: string,
+  offers: readonly { readonly name: string; readonly link: Omit<Link, "label"> }[],
+) =>
+  offers.map(({ name, link }): Link => ({ ...link, label: offers.length > 1 ? `${label}: ${name}` : label }));
+
 /** Returns the "Subscribe this channel" buttons of a screen, for the feeds that people can watch there. */
 export const createSubscribeLinks =
   (feeds: readonly FeedDefinition[]) =>
   (screen: ScreenName, id: string): readonly Link[] =>
-    feeds.flatMap(({ name, subject, watches = [] }) =>
-      watches.some((watch) => watch.screen?.name === screen && watch.screen.isForChannels)
-        ? [
-            {
-              label: "Subscribe this channel",
-              emoji: "📣",
-              to: buttonAddress(subscribeHereButton, { feed: name, ...(subject?.option ? { id } : {}) }),
-            },
-          ]
-        : [],
+    labelled(
+      "Subscribe this channel",
+      feeds.flatMap(({ name, subject, watches = [] }) => {
+        if (!watches.some((watch) => watch.screen?.name === screen && watch.screen.isForChannels)) return [];
+        const to = buttonAddress(subscribeHereButton, { feed: name, ...(subject?.option ? { id } : {}) });
+        return [{ name, link: { emoji: "📣", to } }];
+      }),
     );
 
 /** Returns the "Watch" buttons of a screen, for the feeds that declare one. */
 export const createWatchLinks =
   (feeds: readonly FeedDefinition[]) =>
   (screen: ScreenName, id: string): readonly Link[] =>
-    feeds.flatMap(({ name, watches = [] }) =>
-      watches.flatMap((watch) =>
-        watch.screen?.name === screen
-          ? [
-              {
-                label: "Watch",
-                emoji: "🔔",
-                to: buttonAddress(offerWatchButton, { feed: name, id: watch.screen.subjectOf(id) }),
-              },
-            ]
-          : [],
+    labelled(
+      "Watch",
+      feeds.flatMap(({ name: feed, watches = [] }) =>
+        watches.flatMap(({ name, screen: shownOn }) => {
+          if (shownOn?.name !== screen) return [];
+          const to = buttonAddress(offerWatchButton, { feed, id: shownOn.subjectOf(id) });
+          return [{ name, link: { emoji: "🔔", to } }];
+        }),
       ),
     );

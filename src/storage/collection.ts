@@ -48,7 +48,10 @@ export interface CollectionDefinition<T = unknown> {
    * false unless the document is changed.
    */
   isListed?(document: T): boolean;
-  /** True if all networks share the collection. Each network has its own copy of every other collection. */
+  /**
+   * True if all networks share the collection. Each network has its own copy of every other collection. A shared one cannot belong to
+   * subscriptions.
+   */
   readonly isShared?: boolean;
   /** Only for type inference. It never has a value. */
   readonly documentType?: T;

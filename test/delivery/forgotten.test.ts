@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import * as z from "zod";
 import { newDataDir } from "../../sandbox/bot-process.js";
 import { announcements, farewells } from "../../src/delivery/collections.js";
 import { draftOf } from "../../src/delivery/feed.js";
@@ -8,6 +9,7 @@ import { createSubscriptions } from "../../src/delivery/subscriptions.js";
 import { feeds } from "../../src/feeds/index.js";
 import { price } from "../../src/feeds/price/index.js";
 import { networkChoices } from "../../src/networks/choices.js";
+import { defineCollection } from "../../src/storage/collection.js";
 import { openFileStore } from "../../src/storage/file-store.js";
 import { createState } from "../../src/storage/state.js";
 import { exportState } from "../../src/storage/transfer.js";
@@ -76,3 +78,17 @@ it.each([
     await store.close();
   },
 );
+
+it("refuses a collection that all networks share and that belongs to subscriptions", async () => {
+  const shared = defineCollection({
+    name: "shared",
+    schema: z.object({}),
+    lifetime: "as long as its subscription",
+    isShared: true,
+    owners: [{ kind: "subscription" }],
+  });
+  const store = openFileStore(newDataDir());
+  const state = createState(store, { log: quiet });
+  expect(() => createJanitor(state, createSubscriptions(state), [shared])).toThrow(/shared by all networks/);
+  await store.close();
+});
