@@ -98,7 +98,7 @@ export async function reopen(
 
 /**
  * Checks the permissions again, then ends the pause and the snooze of a subscription, and the pause of its channel.
- * @returns if it was paused or snoozed, and lines about what else has changed and what began during its pause
+ * @returns if it was paused or snoozed, and in lines what else has changed and what began during its pause
  * @throws {PersonError}
  */
 export async function resumeSubscription(
@@ -106,7 +106,11 @@ export async function resumeSubscription(
   found: OwnedSubscription,
   place: ChannelPlace,
   networks: Networks,
-): Promise<{ readonly wasPaused: boolean; readonly lines: readonly Markdown[] }> {
+): Promise<{
+  readonly wasPaused: boolean;
+  readonly lines: readonly Markdown[];
+  readonly standing: readonly Markdown[];
+}> {
   const { subscription, feed } = found;
   const network = servedOf(found);
   await checkPermissions(person, network, place, feed, subscription);
@@ -116,10 +120,7 @@ export async function resumeSubscription(
   if ((isPaused || isSnoozed) && !(await setPaused(network, subscription, false))) throw noLongerThere();
   // What began during a pause is not announced any more. After a refusal, it is.
   const standing = isPaused ? await feed.standing(answerDeps(person, network), subscription) : [];
-  return {
-    wasPaused: wasRefused || isPaused || isSnoozed,
-    lines: [...lines, ...(standing.length > 0 ? [md``, ...standing] : [])],
-  };
+  return { wasPaused: wasRefused || isPaused || isSnoozed, lines, standing };
 }
 
 /** Requests a drill. @throws {PersonError} if a permission or the forum's required tag is missing, or if the channel is paused */

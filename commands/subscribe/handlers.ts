@@ -22,7 +22,7 @@ import {
   settingsIn,
 } from "./choice.js";
 import { save } from "./save.js";
-import { described, headline, servedOf, subscriptionsIn } from "./subscription.js";
+import { described, headline, paragraph, servedOf, subscriptionsIn } from "./subscription.js";
 
 const channelIdOf = ({ options, channelId }: ChatInputCommandInteraction): string =>
   options.getChannel("channel")?.id ?? channelId;
@@ -141,12 +141,18 @@ export async function resume(
 ): Promise<MessagePayload> {
   const place = await placeOf(interaction, services);
   const found = await chosenIn(interaction, services, place.channel.id);
-  const { wasPaused, lines } = await resumeSubscription(interaction, found, place, services.networks);
+  const { wasPaused, lines, standing } = await resumeSubscription(
+    interaction,
+    found,
+    place,
+    services.networks,
+  );
   const network = servedOf(found);
   return say(network, wasPaused ? md`Resumed` : md`It wasn't paused`, [
     await headline(found.subscription, found.feed, network),
     ...described(found.subscription, found.feed),
     ...lines,
+    ...paragraph(standing),
   ]);
 }
 

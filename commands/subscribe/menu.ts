@@ -29,6 +29,7 @@ import {
   noLongerThere,
   OPERATORS_OWN,
   PAUSED,
+  paragraph,
   servedOf,
   setupButton,
   subscriptionsIn,
@@ -122,8 +123,17 @@ export const whichSubscription = async (
 
 const setupLink: Link = { label: "Setup", emoji: "⚙️", to: buttonAddress(setupButton, {}) };
 
-/** Shows one subscription with its buttons. */
-async function card(each: OwnedSubscription, shownBy: Network, note?: Markdown): Promise<MessagePayload> {
+/**
+ * Shows one subscription with its buttons.
+ * @param note what has just been done
+ * @param standing what is open now (`FeedDefinition.standing`)
+ */
+async function card(
+  each: OwnedSubscription,
+  shownBy: Network,
+  note?: Markdown,
+  standing: readonly Markdown[] = [],
+): Promise<MessagePayload> {
   const { subscription, feed, networkState, network } = each;
   const parameters = parametersOf(each, shownBy);
   const link = (to: "pause" | "resume" | "test" | "remove", label: string, emoji: string): Link => ({
@@ -157,6 +167,7 @@ async function card(each: OwnedSubscription, shownBy: Network, note?: Markdown):
       isPaused && (isChannelPaused && error !== undefined ? md`⏸️ Paused: ${error}.` : PAUSED),
       isSnoozed && md`💤 Snoozed until ${timestamp(snoozedUntil, "f")}.`,
       isFixed && md`${OPERATORS_OWN}`,
+      ...paragraph(standing),
     ]),
     links,
   };
@@ -214,8 +225,8 @@ export const subscriptionButtons: readonly ButtonHandler<Network>[] = [
       const { found, guildId } = await findSubscription(wanted, click, services);
       const { subscription, feed, networkState, network } = found;
       const readChannel = () => readPlace(services.rest, guildId, subscription.channelId);
-      const shown = async (note?: Markdown) =>
-        card((await findSubscription(wanted, click, services)).found, services, note);
+      const shown = async (note?: Markdown, standing?: readonly Markdown[]) =>
+        card((await findSubscription(wanted, click, services)).found, services, note, standing);
       switch (to) {
         case "remove":
           await endSubscription(found, guildId);
@@ -229,8 +240,9 @@ export const subscriptionButtons: readonly ButtonHandler<Network>[] = [
           await testSubscription(click, found, await readChannel());
           return shown(md`🧪 A test announcement is on its way.`);
         case "resume": {
-          const { lines } = await resumeSubscription(click, found, await readChannel(), services.networks);
-          return shown(lines.length > 0 ? join(lines, "\n") : undefined);
+          const channel = await readChannel();
+          const { lines, standing } = await resumeSubscription(click, found, channel, services.networks);
+          return shown(lines.length > 0 ? join(lines, "\n") : undefined, standing);
         }
         case "pause":
           if (networkState.subscriptions.isFixed(subscription)) throw new PersonError(OPERATORS_OWN);

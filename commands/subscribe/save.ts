@@ -27,6 +27,7 @@ import {
   headline,
   noLongerThere,
   PAUSED,
+  paragraph,
   tagFor,
 } from "./subscription.js";
 
@@ -211,9 +212,5 @@ async function saveOnce(request: SaveRequest): Promise<SavedWords> {
 /** Saves a channel's subscription, and returns the answer. @throws {PersonError} */
 export async function save(request: SaveRequest): Promise<MessagePayload> {
   const { title, headline: summary, described: settings, standing } = await saveUntilKept(request);
-  return say(request.services, title, [
-    summary,
-    ...settings,
-    ...(standing.length > 0 ? [md``, ...standing] : []),
-  ]);
+  return say(request.services, title, [summary, ...settings, ...paragraph(standing)]);
 }

@@ -32,6 +32,10 @@ export function managedServer(click: Click): string {
   return click.guildId;
 }
 
+/** Returns lines with an empty one before them, or none. */
+export const paragraph = (lines: readonly Markdown[]): readonly Markdown[] =>
+  lines.length > 0 ? [md``, ...lines] : [];
+
 /** Shown for a paused subscription. */
 export const PAUSED = md`⏸️ Paused: nothing is posted until you resume it.`;
 
