@@ -165,7 +165,7 @@ async function startOn(
   const choices = createNetworkChoices(state);
   const commands = createCommands(feeds, config.networks, choices);
   const registeredDefinitions = commands.map(({ definition }) => definition);
-  const ending = new AbortController();
+  const stopping = new AbortController();
   const dispatch = createDispatch({
     commands,
     networkOf: createNetworkOf(networks, choices, client.rest),
@@ -173,7 +173,7 @@ async function startOn(
     afterword: (userId, say) => tellRefusal(userId, say, networks),
     commandPaths: () => paths,
     onInteraction: metrics.interaction,
-    ending: ending.signal,
+    stopping: stopping.signal,
     log,
   });
   const inFlight = new Set<Promise<void>>();
@@ -194,7 +194,7 @@ async function startOn(
   const stop = async () => {
     log.info({}, "Stopping after the running work is finished");
     registration?.stop();
-    setTimeout(() => ending.abort(), GIVE_UP_MS).unref();
+    setTimeout(() => stopping.abort(), GIVE_UP_MS).unref();
     const finished = Promise.allSettled([
       ...inFlight,
       leadership?.stop(),

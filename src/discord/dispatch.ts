@@ -72,7 +72,7 @@ interface DispatchDeps<Services extends AnswerServices> {
   readonly commandPaths: () => ReadonlyMap<string, string>;
   readonly onInteraction: OnInteraction;
   /** Aborted shortly before the bot ends. Screens that are still loading are given up, so that their people get an answer. */
-  readonly ending: AbortSignal;
+  readonly stopping: AbortSignal;
   readonly log: Log;
 }
 
@@ -127,7 +127,7 @@ async function openedBy(
  * error boundary.
  */
 export function createDispatch<Services extends AnswerServices>(deps: DispatchDeps<Services>) {
-  const { commands, networkOf, buttons, afterword, commandPaths, onInteraction, ending, log } = deps;
+  const { commands, networkOf, buttons, afterword, commandPaths, onInteraction, stopping, log } = deps;
   const handlers = new Map(buttons.map((handler) => [handler.button.wire, handler]));
   /** Answers of dialogs that were refused, by person, channel and link: some dialogs are about the channel. */
   const drafts = new LRUCache<string, FormAnswers>({ max: MAX_DRAFTS, ttl: DRAFT_MS });
@@ -161,7 +161,7 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
       explorer: bound,
       commands: () => commandHelp(commands, commandPaths(), mayDo),
     });
-    const opened = await unlessAborted(opening, ending);
+    const opened = await unlessAborted(opening, stopping);
     if (!opened) throw new ExplorerError("slow", "No answer before the bot ended");
     return renderer.screen(opened.view, opened.address, from?.back);
   };
