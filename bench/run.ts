@@ -337,7 +337,14 @@ async function flood(): Promise<void> {
   await discord.driver.ask(subject.somebody(), "/price");
   const idle = percentile(await inOpenLoop(subject, 50, 10_000, command), 0.99);
   const person = { user: discord.people.ben, channel: discord.channels.general };
-  const texts = ["q".repeat(600), "quartz pavilion ".repeat(30), "1220", "e", "delta labs"];
+  const texts = [
+    "q".repeat(600),
+    "quartz pavilion ".repeat(30),
+    "1220",
+    "e",
+    "delta labs",
+    `::${"v ".repeat(149)}`,
+  ];
   let at = 0;
   // Twice as fast as a person can type.
   const typing = setInterval(() => {

@@ -5,6 +5,7 @@ import { readThing } from "../../src/discord/named-things.js";
 import type { Network } from "../../src/networks/network.js";
 import { typedId } from "../../src/text/ids.js";
 import { capitalized, cut } from "../../src/text/plain.js";
+import { yieldIfBusy } from "../../src/util/event-loop.js";
 import { PersonError } from "../../src/util/person-error.js";
 
 const SUBJECTS = "subjects";
@@ -71,6 +72,8 @@ export async function subjectsIn(
     throw new PersonError(`That's ${names.length} names. The maximum is ${MAX_SUBJECTS}.`);
   const ids: string[] = [];
   for (const typedName of names) {
+    // Looking for a part of a name takes long, and a dialog has up to 25.
+    await yieldIfBusy();
     const id = await readThing(typedName, kinds, services, false).catch((error: unknown) => {
       if (error instanceof PersonError)
         throw new PersonError(`“${cut(typedName, MAX_QUOTED)}”: ${error.message}`);

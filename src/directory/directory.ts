@@ -242,17 +242,23 @@ export function createDirectory(now = Date.now): Directory {
   const matches = (kind: Kind, text: string, max: number): { match: Match; rank: number }[] => {
     const { entries, words } = listOf(kind);
     if (!text) return mostRelevant(listOf(kind), max).map((entry) => ({ match: { kind, entry }, rank: 0 }));
-    const typedWords = text.split(SEPARATORS).filter(Boolean).slice(0, MAX_WORDS);
-    const byId = LIKE_AN_ID.test(text)
+    const isLikeId = LIKE_AN_ID.test(text);
+    const allWords = text.split(SEPARATORS).filter(Boolean);
+    const typedWords = allWords.slice(0, MAX_WORDS);
+    // An id must not find another one that has only its first words. Looking for each word takes too long.
+    const otherWords = isLikeId ? allWords.slice(MAX_WORDS) : [];
+    const hasOthers = (entry: NamedEntry) =>
+      otherWords.every((word) => foldedName(entry).includes(word) || foldedId(entry).includes(word));
+    const byId = isLikeId
       ? entries.filter((entry) => isBeginningOf(text, foldedId(entry))).slice(0, MAX_RANKED)
       : [];
     const byWords = words
-      .search(LIKE_AN_ID.test(text) ? text : typedWords.join(" "))
+      .search(typedWords.join(" "))
       .slice(0, MAX_RANKED)
       .flatMap(({ id, terms }) => {
         const entry = entries[Number(id)];
         const isExact = typedWords.every((word) => terms.some((term) => term.startsWith(word)));
-        return entry && !byId.includes(entry)
+        return entry && hasOthers(entry) && !byId.includes(entry)
           ? [{ match: { kind, entry }, rank: rank(entry, text, isExact) }]
           : [];
       });

@@ -112,6 +112,8 @@ const toHex = (base64: string) => Buffer.from(base64, "base64url").toString("hex
 
 /** Cache of packed ids, because a list packs the same ten ids each time it is shown. */
 const packedIds = new LRUCache<string, string>({ max: 5_000 });
+/** Maximum length of an id in the cache, in UTF-16 units. A person may type thousands of characters that are no id. */
+const MAX_CACHED = 300;
 
 /**
  * Shortens an id: a party's fingerprint becomes `*` and 43 characters of base64url, other long hex becomes `~` and base64url. The
@@ -124,7 +126,7 @@ export function packId(id: string): string {
     .replace(FINGERPRINT, (_, hex: string) => `*${toBase64(hex)}`)
     .replace(HEX, (hex) => (hex.length % 2 === 0 ? `~${toBase64(hex)}` : hex));
   const safe = readId(packed) === id && !packed.startsWith(KEY_MARK) ? packed : `${WHOLE_MARK}${id}`;
-  packedIds.set(id, safe);
+  if (id.length <= MAX_CACHED) packedIds.set(id, safe);
   return safe;
 }
 

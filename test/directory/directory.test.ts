@@ -64,6 +64,15 @@ describe("the directory", () => {
     expect(ids("quartz")).toEqual([]);
   });
 
+  it("finds only what has all words of a long text that looks like an id", async () => {
+    const towns = createDirectory();
+    await towns.replace("validator", [entry("Cafe of the old town by the sea", "cafe", 1)], 1);
+    const found = (text: string) => towns.search(["validator"], text, 25).map(({ entry: { id } }) => id);
+    expect(found("cafe of the old town by the se")).toEqual([idOf("cafe", 1)]);
+    expect(found("cafe of the old town by the river")).toEqual([]);
+    expect(found("cafe of the old town by th river sea")).toEqual([]);
+  });
+
   it("limits a label's length, and always keeps the end of the id", () => {
     const long = { ...entry("x".repeat(300), "y".repeat(180), 1) };
     const label = entryLabel(long, 98);

@@ -1,5 +1,7 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
-import { isPartyId, readId } from "../../src/text/ids.js";
+import { isPartyId, packId, readId } from "../../src/text/ids.js";
 
 describe("a pasted name", () => {
   it.each([
@@ -77,4 +79,18 @@ describe("a link of the web explorer", () => {
   ])("%s has the id of its page", (path, id) => {
     expect(readId(`https://scan.example/${path}`)).toBe(id);
   });
+});
+
+it("long texts that people type are not kept in memory", () => {
+  setFlagsFromString("--expose-gc");
+  const collect: () => void = runInNewContext("gc");
+  const usedMb = () => {
+    collect();
+    return process.memoryUsage().heapUsed / 1e6;
+  };
+  const before = usedMb();
+  // Discord: a text has at most 6,000 characters.
+  for (let each = 0; each < 5_000; each += 1)
+    packId(JSON.parse(JSON.stringify(`${each} ${"я".repeat(5_990)}`)));
+  expect(usedMb() - before).toBeLessThan(20);
 });
