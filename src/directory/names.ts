@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { bulkhead } from "cockatiel";
-import { ifAnswered } from "../explorer/errors.js";
+import { LRUCache } from "lru-cache";
+import { ExplorerError, ifAnswered } from "../explorer/errors.js";
 import type { VoteRequestListItem } from "../explorer/schema/governance.js";
 import type { Explorer } from "../explorer/service.js";
 import {
@@ -27,6 +28,7 @@ import { cut } from "../text/plain.js";
 import { repeatedIn } from "../util/groups.js";
 import { lazy, singleFlight } from "../util/single-flight.js";
 import { withTimeout } from "../util/timeouts.js";
+import { SECOND } from "../util/units.js";
 import { type NamedEntry, requestSummaries } from "./collections.js";
 import { type Directory, folded, type Kind, type Match } from "./directory.js";
 
@@ -114,6 +116,13 @@ interface NamesDeps {
 
 /** Maximum number of details that are read at the same time. */
 const MAX_READS = 2;
+/**
+ * Time for which a detail that could not be read is not read again, in ms. After the explorer has restricted one, no detail is read.
+ * Less than the interval of polls, so that each of them tries.
+ */
+const FAILED_MS = 30 * SECOND;
+/** Maximum number of failed details to remember. */
+const MAX_FAILED = 5_000;
 /** Maximum length of a text in a stored summary. */
 const MAX_PIECE = 200;
 
@@ -151,6 +160,14 @@ export function createNames({ directory, explorer, state, log, coin = DEFAULT_CO
   const flights = new Map<string, Promise<void>>();
   // All background requests wait in the same queue. A person who turns pages must not delay polls.
   const detailReads = bulkhead(MAX_READS, Number.POSITIVE_INFINITY);
+  // Reading a detail counts against no person's limit, and a list asks for the same ones each time it is shown.
+  const failedReads = new LRUCache<string, true>({ max: MAX_FAILED, ttl: FAILED_MS });
+  /** Time from which restricted details are read again, in ms of the steady clock. */
+  let restrictedUntil = Number.NEGATIVE_INFINITY;
+  const noteFailure = (identity: string, { problem, unsent }: ExplorerError) => {
+    if (problem === "withheld") restrictedUntil = performance.now() + FAILED_MS;
+    if (!unsent) failedReads.set(identity, true);
+  };
   const load = lazy(async () => {
     for (const [identity, summary] of await state.open(requestSummaries).list())
       summaries.set(identity, summary);
@@ -193,7 +210,14 @@ export function createNames({ directory, explorer, state, log, coin = DEFAULT_CO
       wanted.map((row) => {
         const identity = identityOf(row) ?? "";
         const readOne = async () => {
-          const readRow = async () => ({ detail: await readDetail(explorer, row) });
+          const readRow = async () => {
+            if (failedReads.has(identity) || performance.now() < restrictedUntil) return undefined;
+            const detail = await readDetail(explorer, row).catch((error: unknown) => {
+              if (error instanceof ExplorerError) noteFailure(identity, error);
+              throw error;
+            });
+            return { detail };
+          };
           const answer = await ifAnswered(detailReads.execute(readRow));
           if (answer) names.learn(identity, answer.detail ? actionIn(answer.detail) : toAction(null));
         };

@@ -5,7 +5,7 @@ import { type Harness, SMALL, startHarness } from "../harness.js";
 let harness: Harness;
 beforeAll(async () => {
   const mood = (answer: unknown, path: string) => {
-    if (path === "/v1/validators") throw new Refused(403);
+    if (path === "/v1/validators" || path.endsWith("/details")) throw new Refused(403);
     return answer;
   };
   harness = await startHarness({ explorer: { size: SMALL, lively: false, mood } });
@@ -19,4 +19,15 @@ it.each([
   const { driver, people, channels } = harness.discord;
   const { content } = await driver.ask({ user: people.ana, channel: channels.general }, command, given);
   expect(content).toContain("can't get that information from the explorer");
+});
+
+it("does not ask for restricted details of vote requests again each time that a person turns a page", async () => {
+  const { driver, people, channels } = harness.discord;
+  const ana = { user: people.ana, channel: channels.general };
+  const before = harness.explorer.requests.length;
+  let list = await driver.ask(ana, "/proposals list", { status: "all" });
+  for (let turn = 0; turn < 8; turn += 1) list = await driver.click(ana, list, turn % 2 === 0 ? "▶" : "◀");
+  const details = harness.explorer.requests.slice(before).filter(({ path }) => path.endsWith("/details"));
+  // One person causes at most 20 requests a minute (SECURITY.md).
+  expect(details.length).toBeLessThan(20);
 });
