@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DiscordError } from "../sandbox/discord/errors.js";
+import { Refused } from "../sandbox/explorer/server.js";
 import { createLog } from "../src/log.js";
 import { startHarness } from "./harness.js";
 
@@ -66,6 +67,23 @@ describe("the log", () => {
     expect(lines().every(({ interaction }) => interaction === failed.id)).toBe(true);
     const output = harness.bot().output();
     for (const secret of [token, harness.explorer.key, failed.token]) expect(output).not.toContain(secret);
+    await harness.close();
+  });
+
+  it("does not contain what people typed, if the explorer refuses it", async () => {
+    const mood = (answer: unknown, path: string) => {
+      if (path === "/v1/parties/:id") throw new Refused(403);
+      return answer;
+    };
+    const harness = await startHarness({ explorer: { mood } });
+    const { driver, people, channels, world } = harness.discord;
+    const here = { user: people.ana, channel: channels.general };
+    const party = harness.explorer.ledger.parties[0]?.id ?? "";
+    await driver.ask(here, "/party show", { party });
+    const output = () => harness.bot().output();
+    await world.until(() => output().includes("The explorer restricts an endpoint"), "the line");
+    expect(output()).toContain("GET /parties/{id}: answered 403");
+    expect(output()).not.toContain(party.split("::")[0]);
     await harness.close();
   });
 });

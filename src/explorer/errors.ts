@@ -30,7 +30,14 @@ interface ErrorDetails {
   readonly unsent?: boolean;
 }
 
-/** The only error that reads from the explorer throw. Its message contains the path, but never the API key. */
+/** Matches the id in a message with a request's path (endpoints.ts). */
+const ID =
+  /(?<=^GET \/(?:validators|tokens|parties|rewards|governance\/vote-requests|contracts|events|updates)\/)(?!(?:new|top|votes):)[^/:]+/;
+
+/**
+ * The only error that reads from the explorer throw. Its message contains the path, but never the API key, and not the id, which a
+ * person may have typed (docs/operating.md, Privacy).
+ */
 export class ExplorerError extends Error {
   override readonly name = "ExplorerError";
   readonly status: number | undefined;
@@ -44,7 +51,7 @@ export class ExplorerError extends Error {
     message: string,
     { status, retryAfterMs, cause, unsent = false }: ErrorDetails = {},
   ) {
-    super(message, cause === undefined ? undefined : { cause });
+    super(message.replace(ID, "{id}"), cause === undefined ? undefined : { cause });
     this.status = status;
     this.retryAfterMs = retryAfterMs;
     this.unsent = unsent;
