@@ -6,7 +6,7 @@ import { type ButtonHandler, handlerOf } from "../../src/discord/buttons.js";
 import type { Click } from "../../src/discord/clicks.js";
 import { LIMITS } from "../../src/discord/limits.js";
 import type { MessagePayload } from "../../src/discord/message.js";
-import { goneRoles, readPlace } from "../../src/discord/places.js";
+import { goneRoles, readPlace, visiblePlace } from "../../src/discord/places.js";
 import type { Network } from "../../src/networks/network.js";
 import { buttonAddress, defineButton, subjectParameter } from "../../src/screens/addresses.js";
 import type { Link, Menu, View } from "../../src/screens/view.js";
@@ -181,6 +181,9 @@ async function findSubscription(wanted: Place, click: Click, shownBy: Network) {
   const inChannel = await subscriptionsIn(c, guildId, shownBy.networks);
   const found = findAmong(inChannel, { feed, subject: id, network });
   if (!found) throw noLongerThere();
+  // A subscription from the environment does not say in which server its channel is.
+  const isOurs = found.subscription.guildId !== null || (await visiblePlace(shownBy.rest, guildId, c));
+  if (!isOurs) throw noLongerThere();
   return { found, guildId };
 }
 

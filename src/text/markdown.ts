@@ -38,8 +38,8 @@ export type Piece = string | number | Markdown | null | undefined;
 
 /** Matches characters with a meaning anywhere in a line: formatting, mentions, links, emoji. A time of day, 15:00, has none. */
 const SPECIAL = /[\\`*_~|<>[\]#@]|:(?=[\w/])(?!(?<=\d:)\d\d(?![\w:]))/g;
-/** Matches the beginning of a list item. */
-const LIST_START = /^(\s*\d*)([-+.)])(?=\s)/;
+/** Matches the beginning of a list item. A space may follow the text in its line. */
+const LIST_START = /^(\s*\d*)([-+.)])(?=\s|$)/;
 
 /** Matches text that Discord shows as an invitation. */
 const INVITE = /(discord(?:app)?)\.(?=gg|com|me|io)/gi;

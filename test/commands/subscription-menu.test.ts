@@ -39,6 +39,22 @@ describe("a channel with several subscriptions", () => {
   });
   afterAll(() => harness.close());
 
+  it("is not shown to a moderator of another server, who forges a button of one from the environment", async () => {
+    const { driver, world, people, channels } = harness.discord;
+    const guild = world.addGuild("Elsewhere", people.ben, 0n);
+    const place = { user: people.ben, channel: world.addChannel({ type: 0, guild_id: guild.id, name: "x" }) };
+    const message = await driver.ask(place, "/price");
+    const custom_id = `Asub?c=${channels.governance.id}&feed=governance`;
+    const forged = { type: 2, style: 2, label: "Forged", custom_id };
+    const press = (at: Place, components: Message["components"]) =>
+      driver.click(at, { ...message, components }, "Forged");
+    const components = [{ type: 1 as const, components: [forged] }];
+    expect(textOf(await press(owner(), components))).toContain("new vote requests");
+    const answer = textOf(await press(place, components));
+    expect(answer).toContain("That subscription no longer exists");
+    expect(answer).not.toContain("new vote requests");
+  });
+
   it("asks Discord once for the name of a channel, however many people open the menu together", async () => {
     const { discord } = harness;
     const before = discord.requests.length;

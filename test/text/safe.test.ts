@@ -10,6 +10,10 @@ describe("untrusted text", () => {
     (text) => expect(md`${text}`.toString()).toMatch(/discord(app)?\\\./i),
   );
 
+  it.each(["-", "1.", "12)", "+"])("begins no list, if more follows in its line: %s", (name) => {
+    expect(md`${name} ${code("1220ab…cdef")}`.toString()).toMatch(/^\d*\\/);
+  });
+
   it("is not turned into a clickable command", () => {
     const commands = new Map([["price", "123"]]);
     expect(withMentions(`${code("/price")}`, commands)).not.toContain("</price");
