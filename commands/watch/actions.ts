@@ -14,13 +14,13 @@ import { say } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
 import { type ButtonParameters, buttonAddress } from "../../src/screens/addresses.js";
 import type { Menu } from "../../src/screens/view.js";
-import { endPause, findAmong, setPaused } from "../../src/subscribe/editor.js";
+import { findAmong, setPaused } from "../../src/subscribe/editor.js";
 import { md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { present } from "../../src/util/present.js";
 import { watchList } from "./list.js";
 import {
-  clearRefusal,
+  endRefusals,
   settingsFor,
   startWatch,
   titleOf,
@@ -141,8 +141,7 @@ const changeWatch = async ({ feed, id, to, network }: Change, click: Click, serv
     const againMessage = say(services, md`🔔 You'll get these alerts again`, [md`${title}`], "neutral");
     await writeDirectly(rest, subscription.channelId, againMessage, click.id);
     await setPaused(networkState, subscription, false);
-    await endPause(networkState, subscription);
-    await clearRefusal(user.id, networkState.state);
+    await endRefusals(user.id, services.networks);
   }
   return watchList(user.id, services, { feed, id });
 };

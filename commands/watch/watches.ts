@@ -18,6 +18,7 @@ import {
   answerDeps,
   byAge,
   currentSubscriptions,
+  endPause,
   findSubscriptions,
   isSameSubscription,
   type OwnedSubscription,
@@ -190,6 +191,7 @@ async function saveWatch(
       throw error;
     },
   );
+  if (isSent) await endRefusals(userId, services.networks);
   const same = wasDone ? md`Watching again` : md`Nothing changed: you already watch this`;
   const changed = isSameSubscription(existing, subscription) ? same : md`Watch changed`;
   return renderer.message({
@@ -224,11 +226,19 @@ export async function tellRefusal(
   for (const { state } of refusedPeople) await clearRefusal(userId, state);
 }
 
+/** Ends the pauses of a person's watches after refused messages, on all networks. Called once a message has arrived. */
+export async function endRefusals(userId: string, networks: Networks): Promise<void> {
+  for (const { networkState, subscription } of await watchesOf(userId, networks)) {
+    await endPause(networkState, subscription);
+    await clearRefusal(userId, networkState.state);
+  }
+}
+
 /** Notes that a person knows that Discord refused a message to them. */
-export async function clearRefusal(userId: string, state: Network["state"]): Promise<void> {
+async function clearRefusal(userId: string, state: Network["state"]): Promise<void> {
   const people = state.open(watchers);
   const person = await people.get(userId);
-  if (!person) return;
+  if (person?.refusedAt === undefined) return;
   const { refusedAt, ...known } = person;
   await state.commit([people.expect(userId, person), people.put(userId, known)]);
 }

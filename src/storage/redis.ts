@@ -86,12 +86,17 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
   let isLate = false;
   let isRefused = false;
   let slow = 0;
-  /** Reasons why it is not usable. Each kind is logged once: no connection, and refused commands. */
-  const reasons = new Map<"away" | "refusing", string>();
+  /** Reasons why it is not usable. Each kind is logged once: no connection, refused commands, and slow answers. */
+  const reasons = new Map<"away" | "refusing" | "slow", string>();
   const beginFailure = (reason: string, kind: "away" | "refusing" = "away") => {
     if (reasons.has(kind)) return;
     reasons.set(kind, reason);
     log.warn({ reason }, "Redis is not usable; announcements and settings wait until it is");
+  };
+  const beginSlowness = (reason: string) => {
+    if (reasons.size > 0) return;
+    reasons.set("slow", reason);
+    log.warn({ reason }, "Redis is slow and not usable as a cache; announcements and settings still work");
   };
   const fails = (error: unknown) =>
     beginFailure(explainRedis(error, url, wasConnected), isRefusal(error) ? "refusing" : "away");
@@ -170,7 +175,7 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
   const bypass = () => {
     if (isLate) return;
     isLate = true;
-    beginFailure("Redis does not answer in time");
+    beginSlowness("Redis does not answer in time");
     const ping = async () => {
       if (!client.isOpen) return;
       try {
@@ -204,7 +209,7 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
     tried: () => lastTrial,
     noteFailure,
     usable: isUsable,
-    problem: () => reasons.get("refusing") ?? reasons.get("away"),
+    problem: () => reasons.get("refusing") ?? reasons.get("away") ?? reasons.get("slow"),
     async attempt(command) {
       if (!isUsable()) return undefined;
       try {

@@ -81,6 +81,35 @@ describe("a bot with two networks", () => {
     harness.discord.world.refusals.length = 0;
   });
 
+  it("resumes a person's watches on all networks once a direct message arrives", async () => {
+    const person = guest();
+    const validator = second.ledger.validators[0]?.party.id ?? "";
+    const watch = (network: string) => asked(person, "/watch validator", { validator, network });
+    for (const network of ["main", "test"]) await watch(network);
+    const watches = () => asked(person, "/watch list");
+    const inDirectMessages = [...harness.discord.world.channels.values()].find(({ recipients = [] }) =>
+      recipients.some(({ id }) => id === person.user.id),
+    );
+    const resume = async () => {
+      const list = await watches();
+      await driver().choose(person, list, "validator: ");
+      await driver().click(person, list, "Resume");
+    };
+    for (const end of [resume, () => watch("main")]) {
+      for (const network of ["main", "test"]) {
+        const error = new DiscordError(403, 50_007, "Cannot send messages to this user");
+        const path = new RegExp(`^/channels/${inDirectMessages?.id}/messages`);
+        harness.discord.trap({ method: "POST", path, times: 1, error });
+        await asked(person, "/watch test", { network });
+        const name = network === "main" ? "MainNet" : "TestNet";
+        await expect.poll(async () => textOf(await watches())).toContain(`Everything on ${name} is paused`);
+      }
+      await end();
+      expect(textOf(await watches())).not.toContain("paused");
+    }
+    harness.discord.world.refusals.length = 0;
+  });
+
   it("answers each command from the given network, and labels all but the default network", async () => {
     for (const [network, explorer] of [
       ["main", harness.explorer],

@@ -136,6 +136,19 @@ describeWithRedis("Redis behind the cache", () => {
     expect(warnings.filter((message) => message.includes("not usable"))).toHaveLength(2);
   });
 
+  it("does not say that announcements wait if it is only slow", BUSY, async () => {
+    const bot = await startBot();
+    await ask(bot, 0);
+    warnings.length = 0;
+    server.freeze();
+    await ask(bot, 42);
+    server.thaw();
+    await expect.poll(() => bot.redis.usable()).toBe(true);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^Redis is slow .* announcements and settings still work$/),
+    ]);
+  });
+
   it("does not delay anyone who needs stored prices", async () => {
     const { redis } = await startBot();
     const state = createState(createRedisStore(redis.client), { log: quiet });
