@@ -23,6 +23,8 @@ import { type Happening, happenings } from "./collections.js";
 const MAX_NAMED = 5;
 
 const several = <Item extends z.ZodType>(item: Item) => z.object({ count: z.number(), named: z.array(item) });
+/** Default of a list that events of earlier versions do not have. */
+const NONE = { count: 0, named: [] };
 const request = z.object({ id: z.string(), title: z.string() });
 
 /** The content of a digest: everything that happened in a period. */
@@ -32,14 +34,14 @@ export const facts = z.object({
   closed: several(
     request.extend({
       status: z.string().nullable(),
-      yes: z.number().nullable().optional(),
-      no: z.number().nullable().optional(),
+      yes: z.number().nullable().default(null),
+      no: z.number().nullable().default(null),
     }),
   ),
-  /** Open requests that were decided within the period. Missing in events of earlier versions. */
-  decided: several(request.extend({ words: z.string() })).exactOptional(),
-  /** Open requests that are overdue, however long. Missing in events of earlier versions. */
-  overdue: several(request).exactOptional(),
+  /** Open requests that were decided within the period. */
+  decided: several(request.extend({ words: z.string() })).default(NONE),
+  /** Open requests that are overdue, however long. */
+  overdue: several(request).default(NONE),
   /** Name of the next date. Missing in events of earlier versions. */
   soon: several(request.extend({ until: timestampSchema, date: z.string().optional() })),
   /** Time from which endings of votes are known (epoch ms), if that is later than the start of the period. */

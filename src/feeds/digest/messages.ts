@@ -25,8 +25,6 @@ export interface Period {
 
 type Several<T> = { readonly count: number; readonly named: readonly T[] };
 
-const NONE = { count: 0, named: [] };
-
 /** Returns a line for each named item, and a line with the number of others. */
 function linesOf<T>({ count, named }: Several<T>, toLine: (each: T) => Markdown): Markdown[] {
   const moreCount = count - named.length;
@@ -36,23 +34,9 @@ function linesOf<T>({ count, named }: Several<T>, toLine: (each: T) => Markdown)
   ]);
 }
 
-/**
- * Returns an outcome as an emoji and a word.
- * @param status null if it is unknown
- */
-const outcomeText = (status: string | null): Markdown =>
-  status === null ? ENDED_UNKNOWN : statusText(status);
-
-function requestFields({
-  opened,
-  closed,
-  decided = NONE,
-  overdue = NONE,
-  soon,
-  participation,
-}: Facts): Field[] {
+function requestFields({ opened, closed, decided, overdue, soon, participation }: Facts): Field[] {
   const title = (each: { readonly title: string }) => bold(cut(each.title, 100));
-  const took =
+  const turnoutLine =
     participation &&
     md`-# ${percentOf(participation.cast, participation.all)}% of the possible votes were cast`;
   return [
@@ -60,12 +44,11 @@ function requestFields({
     {
       name: "Ended",
       lines: present([
-        ...linesOf(
-          closed,
-          (each) =>
-            md`${outcomeText(each.status)} · ${title(each)}${tallySuffix({ yes: each.yes ?? null, no: each.no ?? null })}`,
-        ),
-        took,
+        ...linesOf(closed, (each) => {
+          const outcomeWords = each.status === null ? ENDED_UNKNOWN : statusText(each.status);
+          return md`${outcomeWords} · ${title(each)}${tallySuffix(each)}`;
+        }),
+        turnoutLine,
       ]),
     },
     {
@@ -103,22 +86,11 @@ function validatorFields({ validators, version }: Facts): Field[] {
   return bodyLines.length > 0 ? [{ name: "Validators", value: join(bodyLines, "\n") }] : [];
 }
 
-/** True if nothing has happened except price changes. */
-const isEmpty = ({ opened, closed, decided, overdue, soon, validators, version }: Facts): boolean =>
-  [opened, closed, decided, overdue, soon, validators?.joined, validators?.silent, validators?.back].every(
-    (each) => !each?.count,
-  ) && version?.before == null;
-
-/** Returns counts of the events, such as "2 votes opened, 1 ended, 3 validators joined". Empty if nothing happened. */
-function countsOf({
-  opened,
-  closed,
-  decided = NONE,
-  overdue = NONE,
-  soon,
-  validators,
-  version,
-}: Facts): string {
+/**
+ * Returns counts of the events, such as "2 votes opened, 1 ended, 3 validators joined". Empty if nothing happened except price
+ * changes.
+ */
+function countsOf({ opened, closed, decided, overdue, soon, validators, version }: Facts): string {
   const voteCounts = [
     [opened.count, "opened"],
     [closed.count, "ended"],
@@ -182,24 +154,30 @@ export function digestView(
     ? [md`-# Late because ${wasOffline ? "I was offline" : "I couldn't read the explorer"} when it was due.`]
     : [];
   const unknown = unknownLines(of).map((line) => md`-# ${line}`);
-  const isQuiet = isEmpty(of) && unknown.length === 0;
+  const eventCounts = countsOf(of);
+  const isQuiet = eventCounts === "" && unknown.length === 0;
   const price = of.price && priceWords(of.price, until);
   const period = md`From ${timestamp(since, "f")} to ${timestamp(until, "f")}`;
   return {
-    notification: md`📰 ${every === "week" ? "Weekly" : "Daily"} digest: ${countsOf(of) || (isQuiet ? "no news" : "no news that I know of")}`,
+    notification: md`📰 ${every === "week" ? "Weekly" : "Daily"} digest: ${eventCounts || (isQuiet ? "no news" : "no news that I know of")}`,
     body: isQuiet
       ? [
           join([md`No news between ${timestamp(since, "f")} and ${timestamp(until, "f")}.`, price], " "),
           ...latenessLine,
         ]
-      : present([period, ...latenessLine, isEmpty(of) && md`No news, but some data is missing.`, ...unknown]),
+      : present([
+          period,
+          ...latenessLine,
+          eventCounts === "" && md`No news, but some data is missing.`,
+          ...unknown,
+        ]),
     fields: isQuiet
       ? []
       : present([...requestFields(of), ...validatorFields(of), price && { name: "Price", value: price }]),
     menus: [
       {
         placeholder: "Open a vote request…",
-        choices: [of.opened, of.closed, of.decided ?? NONE, of.overdue ?? NONE, of.soon]
+        choices: [of.opened, of.closed, of.decided, of.overdue, of.soon]
           .flatMap(({ named }): readonly { readonly id: string; readonly title: string }[] => named)
           .filter((each, index, all) => all.findIndex(({ id }) => id === each.id) === index)
           .map(({ id, title }) => ({ label: title, to: address("voteRequest", { id }) })),

@@ -11,6 +11,8 @@ const none = { count: 0, named: [] };
 const facts: Facts = {
   opened: none,
   closed: none,
+  decided: none,
+  overdue: none,
   soon: none,
   participation: null,
   validators: null,
@@ -84,7 +86,7 @@ describe("a digest without news", () => {
   });
 
   it("names an ending without an outcome", () => {
-    const closed = { count: 1, named: [{ id: "1", title: "A motion", status: null }] };
+    const closed = { count: 1, named: [{ id: "1", title: "A motion", status: null, yes: null, no: null }] };
     const { fields = [] } = digestView({ ...facts, closed, validators }, period, "mark");
     expect(fields[0]?.value.toString()).toBe("• ▫️ Ended, outcome unknown · **A motion**");
   });
