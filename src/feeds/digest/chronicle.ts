@@ -170,13 +170,12 @@ export function createRecorder(explorer: Explorer, fresh: Explorer, state: State
       // A time in the future comes from a wrong clock.
       if (!reading || reading.at <= (pastTime(known?.readAt ?? null, now()) ?? 0)) return [];
       const { next, happened } = compareReading(known, reading);
-      const ids = happened.map(
-        (each) => `${each.at}:${each.kind}:${"party" in each ? digest(each.party) : ""}`,
-      );
+      const eventIdOf = (each: Happening) =>
+        `${each.at}:${each.kind}:${"party" in each ? digest(each.party) : ""}`;
       return [
         ...(await prune()),
         chronicle.put(NETWORK, next),
-        ...happened.map((each, index) => events.put(ids[index] ?? "", each)),
+        ...happened.map((each) => events.put(eventIdOf(each), each)),
       ];
     },
 

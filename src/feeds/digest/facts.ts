@@ -1,16 +1,17 @@
 import * as z from "zod";
 import { progress } from "../../delivery/collections.js";
 import type { Names } from "../../directory/names.js";
+import type { Explorer } from "../../explorer/service.js";
 import { readSamples } from "../../ledger/price-history.js";
 import { plausible, priceAt, sampleSince } from "../../ledger/prices.js";
 import type { VotePhase } from "../../ledger/vote-phase.js";
+import { countSuperValidators } from "../../ledger/vote-requests.js";
 import { castIn, isCounted, outcomeKnown, type Tally } from "../../ledger/vote-rules.js";
 import { MAX_LABEL } from "../../screens/parts.js";
 import type { State } from "../../storage/state.js";
 import { timestampSchema } from "../../storage/timestamp.js";
 import { cut } from "../../text/plain.js";
 import { ageOf } from "../../util/clock.js";
-import { present } from "../../util/present.js";
 import { lazy } from "../../util/single-flight.js";
 import { HOUR, MINUTE, SECOND } from "../../util/units.js";
 import { type TrackedVoteRequest, trackedVoteRequests } from "../governance/collections.js";
@@ -89,8 +90,7 @@ const isWithin = (at: number | undefined, { since, until }: TimeRange): boolean 
 interface SourceDeps {
   readonly state: State;
   readonly names: Names;
-  /** Returns the number of super validators; `undefined` if it cannot be read. */
-  readonly superValidators: () => Promise<number | undefined>;
+  readonly explorer: Explorer;
   /** Returns the parties that a server watches. */
   readonly watchedBy: (guildId: string | null) => Promise<ReadonlySet<string>>;
   readonly isSuperValidator: (party: string, name: string | null) => boolean;
@@ -107,33 +107,34 @@ type RequestFacts = Pick<
 const NAMES_MS = 8 * SECOND;
 
 /** Creates the data sources of digests. Each is read once for all digests that are due together. */
-export const createSources = (
-  { state, names, superValidators, now, ...deps }: SourceDeps,
-  namesUntil = performance.now() + NAMES_MS,
-) => ({
-  ...deps,
-  async readNames(requests: readonly TrackedVoteRequest[]): Promise<void> {
-    const rows = requests.map(({ identity, terms, contractIds }) => ({
-      title: terms.title,
-      trackingCid: identity,
-      contractId: contractIds.at(-1) ?? null,
-    }));
-    await names.read(rows, Math.max(0, namesUntil - performance.now()));
-  },
-  names,
-  now,
-  /** Loads the names that announcements used, so that a digest after a restart uses the same ones. */
-  summaries: lazy(() => names.load().catch(() => {})),
-  requests: lazy(async () => [...(await state.open(trackedVoteRequests).list()).values()]),
-  /** Time of the last complete read of the vote requests. */
-  votesReadAt: lazy(async () => (await state.open(progress).get(GOVERNANCE))?.completeAt),
-  chronicle: lazy(() => readChronicle(state)),
-  happenings: lazy(async () => [...(await state.open(happenings).list()).values()]),
-  samples: lazy(() => readSamples(state)),
-  superValidators: lazy(superValidators),
-  /** Facts by period. Most digests are due together, with the same one. */
-  requestFacts: new Map<string, Promise<RequestFacts>>(),
-});
+export function createSources({ state, names, explorer, now, ...deps }: SourceDeps) {
+  const namesUntil = performance.now() + NAMES_MS;
+  return {
+    ...deps,
+    async readNames(requests: readonly TrackedVoteRequest[]): Promise<void> {
+      const rows = requests.map(({ identity, terms, contractIds }) => ({
+        title: terms.title,
+        trackingCid: identity,
+        contractId: contractIds.at(-1) ?? null,
+      }));
+      await names.read(rows, Math.max(0, namesUntil - performance.now()));
+    },
+    names,
+    now,
+    /** Loads the names that announcements used, so that a digest after a restart uses the same ones. */
+    summaries: lazy(() => names.load().catch(() => {})),
+    requests: lazy(async () => [...(await state.open(trackedVoteRequests).list()).values()]),
+    /** Time of the last complete read of the vote requests. */
+    votesReadAt: lazy(async () => (await state.open(progress).get(GOVERNANCE))?.completeAt),
+    chronicle: lazy(() => readChronicle(state)),
+    happenings: lazy(async () => [...(await state.open(happenings).list()).values()]),
+    samples: lazy(() => readSamples(state)),
+    /** The number of super validators; `undefined` if it cannot be read. */
+    superValidators: lazy(() => countSuperValidators(explorer)),
+    /** Facts by period. Most digests are due together, with the same one. */
+    requestFacts: new Map<string, Promise<RequestFacts>>(),
+  };
+}
 
 export type Sources = ReturnType<typeof createSources>;
 
@@ -294,10 +295,8 @@ async function collectValidators(
     each.kind === "unread" ? [each.at - Math.max(each.from, range.since)] : [],
   );
   const sinceLastMs = range.until - Math.max(known.readAt, range.since);
-  const unreadMs = present([...gaps, sinceLastMs > UNREAD_MS && sinceLastMs]).reduce(
-    (sum, each) => sum + each,
-    0,
-  );
+  if (sinceLastMs > UNREAD_MS) gaps.push(sinceLastMs);
+  const unreadMs = gaps.reduce((sum, each) => sum + each, 0);
   const { version } = known;
   const before = happened.find((each) => each.kind === "version")?.from ?? null;
   return {

@@ -3,8 +3,6 @@ import type { Subscription } from "../../delivery/collections.js";
 import type { Feed, FeedDefinition } from "../../delivery/feed.js";
 import type { FeedDeps, FeedModule, PollSteps, Subscribers } from "../../delivery/module.js";
 import { isSuperValidator, partiesIn } from "../../directory/groups.js";
-import type { Explorer } from "../../explorer/service.js";
-import { countSuperValidators } from "../../ledger/vote-requests.js";
 import { headlineOf } from "../../screens/view.js";
 import type { Write } from "../../storage/store.js";
 import { timestampSchema } from "../../storage/timestamp.js";
@@ -68,11 +66,10 @@ const definition: FeedDefinition = {
     const schedule = scheduleOf(subscription);
     const { every } = schedule;
     const sampleSince = now - (every === "week" ? 7 * DAY : DAY);
-    const superValidators = () => countSuperValidators(explorer);
     const sources = createSources({
       state,
       names,
-      superValidators,
+      explorer,
       watchedBy: async () => new Set(),
       isSuperValidator: () => false,
       now,
@@ -95,19 +92,15 @@ const definition: FeedDefinition = {
   },
 };
 
-interface DigestWatchDeps extends Pick<FeedDeps, "state" | "names" | "directory" | "subscriptions" | "now"> {
-  readonly explorer: Explorer;
-  /** Returns fresh readings only. */
-  readonly fresh: Explorer;
-}
-
 /** Creates the poll that records changes of validators and yields the digests that are due. */
-function createDigestWatch(deps: DigestWatchDeps) {
-  const { explorer, fresh, state, names, directory, subscriptions, now } = deps;
+function createDigestWatch(deps: FeedDeps) {
+  const { state, names, directory, subscriptions, now } = deps;
+  const explorer = deps.explorer.for("background", { maxAgeMs: RECORD_MS });
+  const freshExplorer = deps.explorer.for("background", { maxAgeMs: 0 });
   const memories = state.open(digests);
   const slotOf = createSlots();
   const startedAt = now();
-  const recorder = createRecorder(explorer, fresh, state, now);
+  const recorder = createRecorder(explorer, freshExplorer, state, now);
 
   /** Digests that wait for a read of the votes, by channel: when they were due, and since when they have waited. */
   const waiting = new Map<string, { readonly dueAt: number; readonly since: number }>();
@@ -149,11 +142,10 @@ function createDigestWatch(deps: DigestWatchDeps) {
     if (writes.length > 0) yield { writes };
     if (subscribedChannels.length === 0) return "done";
     const lastDigests = await memories.list();
-    const superValidators = () => countSuperValidators(explorer);
     const sources = createSources({
       state,
       names,
-      superValidators,
+      explorer,
       async watchedBy(guildId) {
         const watches = guildId === null ? [] : await subscriptions.activeIn(guildId, VALIDATOR_FEED);
         return partiesIn(watches, directory);
@@ -219,7 +211,7 @@ export const digest: FeedModule = {
   pollMs: ({ watchPollSeconds }) => Math.min(LOOK_MS, watchPollSeconds * 1_000),
 
   create(deps) {
-    const { explorer, renderer } = deps;
+    const { renderer } = deps;
     const feed: Feed<DigestEvent> = {
       definition,
       readEvent: (json) => digestEventSchema.safeParse(json).data,
@@ -236,11 +228,6 @@ export const digest: FeedModule = {
         return { payload: renderer.message(view), title: headlineOf(view), revision: 0 };
       },
     };
-    const poll = createDigestWatch({
-      ...deps,
-      explorer: explorer.for("background", { maxAgeMs: RECORD_MS }),
-      fresh: explorer.for("background", { maxAgeMs: 0 }),
-    });
-    return { feed, poll };
+    return { feed, poll: createDigestWatch(deps) };
   },
 };

@@ -137,11 +137,6 @@ export interface Slot {
 /** Maximum distance in days from now to the last or next time of a weekly digest. */
 const MAX_DAYS = 8;
 
-/** Returns the first occurrence of a time that occurs twice because clocks go back. */
-function firstOf(time: DateTime): number {
-  return Math.min(...time.getPossibleOffsets().map((each) => each.toMillis()));
-}
-
 /**
  * Returns the nearest due time of a digest that is wanted, day by day. A time of day that is skipped when clocks go forward moves to
  * an hour later. One that occurs twice when they go back counts at its first occurrence.
@@ -159,7 +154,8 @@ function nearestSlot(
   for (let days = -1; days <= MAX_DAYS; days += 1) {
     const day = today.plus({ days: step * days });
     if (often === "week" && day.weekday !== weekday) continue;
-    const at = firstOf(day.set({ hour, minute }));
+    const occurrences = day.set({ hour, minute }).getPossibleOffsets();
+    const at = Math.min(...occurrences.map((each) => each.toMillis()));
     if (isWanted(at)) return { date: day.toISODate() ?? "", at };
   }
   throw new RangeError(`A digest is never due at ${hour}:${minute} in the zone ${name}`);
