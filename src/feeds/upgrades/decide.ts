@@ -4,7 +4,14 @@ import { CLOCK_ERROR_MS } from "../../util/clock.js";
 import { digest } from "../../util/digest.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import { openIn, type Standstill, type Upgrade } from "./collections.js";
-import { type ReminderStep, reminderKey, STEPS, timeOfStep, type UpgradeEvent } from "./events.js";
+import {
+  type ReminderStep,
+  reminderKey,
+  STEPS,
+  timeOfStep,
+  type UpgradeEvent,
+  type UpgradeTimes,
+} from "./events.js";
 
 /** Time before the moment of a step at which its reminder is sent, in ms. */
 const BEFORE_MS: Readonly<Record<ReminderStep, number>> = { day: DAY, hour: HOUR, upgrade: 0 };
@@ -33,30 +40,30 @@ export interface Judgement<Document> {
 /** The judgement if nothing has happened. */
 export const NOTHING_NEW = { changed: new Map<string, never>(), events: [] };
 
-type Times = Pick<Upgrade, "upgradeAt" | "freezeAt">;
-
 /** A freeze that is not before the upgrade does not count. */
-const timesOf = ({ upgradeAt, freezeAt }: UpgradeSchedule): Times => ({
+const timesOf = ({ upgradeAt, freezeAt }: UpgradeSchedule): UpgradeTimes => ({
   upgradeAt,
   freezeAt: freezeAt !== null && freezeAt < upgradeAt ? freezeAt : null,
 });
 
 /** Returns the reminders that are due, in order. */
-const dueSteps = (times: Times, now: number): readonly ReminderStep[] =>
+const dueSteps = (times: UpgradeTimes, now: number): readonly ReminderStep[] =>
   STEPS.filter((step) => now >= timeOfStep(step, times) - BEFORE_MS[step]);
 
-const keysOf = (steps: readonly ReminderStep[], times: Times): string[] =>
+const keysOf = (steps: readonly ReminderStep[], times: UpgradeTimes): string[] =>
   steps.map((step) => reminderKey(step, times));
 
 /** Forgets the round after the upgrade time: the upgrade was moved, or the clock was ahead. */
 const withoutRound = ({ roundThen: _, isLate: __, ...others }: Upgrade): Upgrade => others;
 
-/** Returns the upgrade after a new decision about its schedule, and the news about it. */
-function reschedule(
-  subject: string,
-  known: Upgrade,
-  { decision, now }: Circumstances,
-): { readonly next: Upgrade; readonly news?: UpgradeEvent } {
+/** The next version of an upgrade, and the news about it. */
+interface NextUpgrade {
+  readonly next: Upgrade;
+  readonly news?: UpgradeEvent;
+}
+
+/** Returns the upgrade after a new decision about its schedule. */
+function reschedule(subject: string, known: Upgrade, { decision, now }: Circumstances): NextUpgrade {
   if (!decision) return { next: known };
   const { upgradeAt, freezeAt, moves, revision } = known;
   // The bot may read the decision long after it was made.
@@ -95,11 +102,7 @@ function reschedule(
 }
 
 /** Sends the last of the reminders that are due. The earlier ones are out of date. */
-function remind(
-  subject: string,
-  known: Upgrade,
-  now: number,
-): { readonly next: Upgrade; readonly news?: UpgradeEvent } {
+function remind(subject: string, known: Upgrade, now: number): NextUpgrade {
   const { upgradeAt, freezeAt } = known;
   const due = dueSteps(known, now);
   // While the clock was ahead, reminders may have been sent too early. They are sent again when they are due.
@@ -112,18 +115,12 @@ function remind(
     return { next: told.length === known.told.length ? known : { ...known, told } };
   const isNew = missing.includes(reminderKey(step, known)) && now < upgradeAt + LATE_MS;
   const isShown = step === "upgrade";
-  return {
-    next: { ...known, told: [...told, ...missing], revision: known.revision + (isShown ? 1 : 0) },
-    ...(isNew ? { news: { kind: "reminder", subject, step, upgradeAt, freezeAt } } : {}),
-  };
+  const next = { ...known, told: [...told, ...missing], revision: known.revision + (isShown ? 1 : 0) };
+  return isNew ? { next, news: { kind: "reminder", subject, step, upgradeAt, freezeAt } } : { next };
 }
 
 /** Ends an upgrade once the rounds advance after its time. */
-function finish(
-  subject: string,
-  known: Upgrade,
-  { rounds, now }: Circumstances,
-): { readonly next: Upgrade; readonly news?: UpgradeEvent } {
+function finish(subject: string, known: Upgrade, { rounds, now }: Circumstances): NextUpgrade {
   const { upgradeAt, freezeAt, roundThen, revision } = known;
   const over = { ...known, endedAt: now, revision: revision + 1 };
   if (now >= upgradeAt + OVER_MS) return { next: over };
@@ -134,20 +131,10 @@ function finish(
     return { next: { ...known, roundThen: rounds.number, ...(isLate ? { isLate } : {}) } };
   }
   if (rounds.number <= roundThen) return { next: known };
+  const { number: round, seenAt: at } = rounds;
   // Rounds may have advanced for hours before the bot read one.
-  const isLate = known.isLate ? { isLate: true } : {};
-  return {
-    next: over,
-    news: {
-      kind: "advancing",
-      subject,
-      upgradeAt,
-      freezeAt,
-      round: rounds.number,
-      at: rounds.seenAt,
-      ...isLate,
-    },
-  };
+  const { isLate } = known;
+  return { next: over, news: { kind: "advancing", subject, upgradeAt, freezeAt, round, at, isLate } };
 }
 
 /** Returns the subject of a decision. If that upgrade has ended, as when its cancellation is revoked, it is another one. */
@@ -169,30 +156,20 @@ export function judgeUpgrade(
   const changed = new Map<string, Upgrade>();
   const events: UpgradeEvent[] = [];
   let [subject, current] = openIn(known)[0] ?? ["", undefined];
-  const apply = ({ next, news }: { readonly next: Upgrade; readonly news?: UpgradeEvent }) => {
+  const apply = ({ next, news }: NextUpgrade) => {
     if (next !== current) changed.set(subject, next);
     if (news) events.push(news);
     current = next;
   };
   if (current) apply(reschedule(subject, current, circumstances));
-  if (
-    decision?.schedule &&
-    decision.schedule.upgradeAt > now &&
-    (!current || current.endedAt !== undefined)
-  ) {
+  const isOver = !current || current.endedAt !== undefined;
+  if (isOver && decision?.schedule && decision.schedule.upgradeAt > now) {
     const times = timesOf(decision.schedule);
     subject = newSubject(known, `${decision.by} ${times.upgradeAt}`);
     current = undefined;
-    apply({
-      next: {
-        decidedBy: decision.by,
-        ...times,
-        moves: 0,
-        told: keysOf(dueSteps(times, now), times),
-        revision: 1,
-      },
-      ...(isBaseline ? {} : { news: { kind: "scheduled", subject, ...times } }),
-    });
+    const told = keysOf(dueSteps(times, now), times);
+    const next = { decidedBy: decision.by, ...times, moves: 0, told, revision: 1 };
+    apply(isBaseline ? { next } : { next, news: { kind: "scheduled", subject, ...times } });
   }
   if (current && current.endedAt === undefined) apply(remind(subject, current, now));
   if (current && current.endedAt === undefined) apply(finish(subject, current, circumstances));

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Loudness } from "../../delivery/feed.js";
 import { timestampSchema } from "../../storage/timestamp.js";
+import type { Upgrade } from "./collections.js";
 
 const upgradeFields = {
   /** The upgrade, as stored. */
@@ -66,17 +67,16 @@ export function eventId(event: UpgradeEvent): string {
   return `${event.subject}:${event.kind}`;
 }
 
+/** The times of an upgrade, epoch ms. */
+export type UpgradeTimes = Pick<Upgrade, "upgradeAt" | "freezeAt">;
+
 /** Returns the time that a reminder is about, epoch ms. */
-export const timeOfStep = (
-  step: ReminderStep,
-  { upgradeAt, freezeAt }: { readonly upgradeAt: number; readonly freezeAt: number | null },
-): number => (step === "upgrade" ? upgradeAt : (freezeAt ?? upgradeAt));
+export const timeOfStep = (step: ReminderStep, { upgradeAt, freezeAt }: UpgradeTimes): number =>
+  step === "upgrade" ? upgradeAt : (freezeAt ?? upgradeAt);
 
 /** Identifies a reminder. A moved upgrade has new reminders. */
-export const reminderKey = (
-  step: ReminderStep,
-  times: { readonly upgradeAt: number; readonly freezeAt: number | null },
-): string => `${step}:${timeOfStep(step, times)}`;
+export const reminderKey = (step: ReminderStep, times: UpgradeTimes): string =>
+  `${step}:${timeOfStep(step, times)}`;
 
 /** Returns how loud an event's message is. Changes of the schedule and the last reminder ping. */
 export function loudnessOf(event: UpgradeEvent): Loudness {

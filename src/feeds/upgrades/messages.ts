@@ -8,19 +8,14 @@ import { grouped } from "../../text/numbers.js";
 import { present } from "../../util/present.js";
 import { MINUTE } from "../../util/units.js";
 import type { Upgrade } from "./collections.js";
-import { timeOfStep, type UpgradeEvent } from "./events.js";
+import { timeOfStep, type UpgradeEvent, type UpgradeTimes } from "./events.js";
 
 /** The part of an upgrade that messages about its schedule need. */
-export type ShownUpgrade = Pick<Upgrade, "upgradeAt" | "freezeAt"> & Partial<Upgrade>;
+export type ShownUpgrade = UpgradeTimes & Partial<Upgrade>;
 
-const linksTo = (mark: string | undefined, decidedBy?: string): Link[] =>
+const linksTo = (mark: string, decidedBy?: string): Link[] =>
   present([
-    {
-      label: "Versions",
-      emoji: "📊",
-      to: address("versions", {}),
-      ...(mark === undefined ? {} : { mark }),
-    },
+    { label: "Versions", emoji: "📊", to: address("versions", {}), mark },
     decidedBy !== undefined && {
       label: "The vote",
       emoji: "🗳️",
