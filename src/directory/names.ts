@@ -92,6 +92,8 @@ export interface Names {
    * read.
    */
   kindOf(request: NamedRequest): MotionKind | undefined;
+  /** True for a vote request that may be about an upgrade, and whose detail was not read, or by a version that knew no upgrades. */
+  isUnexamined(request: NamedRequest): boolean;
   /** Stores a vote request's action, which comes from its detail. */
   learn(identity: string, action: Action): void;
   /** Loads the summaries of vote requests from the state, once. @throws {StateError} */
@@ -188,15 +190,8 @@ export function createNames({ directory, explorer, state, log, coin = DEFAULT_CO
     return identity !== null && isGeneric(row.title) && !summaries.has(identity);
   };
 
-  /** True for a vote on the configuration whose detail was read by a version that knew no upgrades. */
-  const isUnexamined = ({ kind, identity }: { kind: MotionKind | undefined; identity: string | null }) =>
-    kind === "configuration" && identity !== null && names.upgradeOf(identity) === undefined;
-
-  const isUnread = (row: NamedRow): boolean => {
-    const identity = identityOf(row);
-    const kind = names.kindOf({ ...row, identity });
-    return isUnnamed(row) || kind === undefined || isUnexamined({ kind, identity });
-  };
+  const isUnread = (row: NamedRow): boolean =>
+    isUnnamed(row) || names.isUnexamined({ ...row, identity: identityOf(row) });
 
   const readDetails = async (
     rows: readonly NamedRow[],
@@ -312,6 +307,12 @@ export function createNames({ directory, explorer, state, log, coin = DEFAULT_CO
     kindOf({ identity, title }) {
       const tag = toTag(title) ?? (identity === null ? undefined : names.actionOf(identity));
       return tag === undefined ? undefined : motionKindOf(tag);
+    },
+
+    isUnexamined(request) {
+      const kind = names.kindOf(request);
+      const isDetailRead = request.identity === null || names.upgradeOf(request.identity) !== undefined;
+      return kind === undefined || (kind === "configuration" && !isDetailRead);
     },
 
     learn(identity, action) {

@@ -27,7 +27,7 @@ import {
 import { newsView, timeLines, upgradeView } from "./messages.js";
 import { readinessLines, reportReadiness } from "./readiness.js";
 import { neededVersion, options, topics } from "./topics.js";
-import { createUpgradesWatch, isUnexamined } from "./watch.js";
+import { createUpgradesWatch } from "./watch.js";
 
 type ReadinessDeps = Pick<AnswerDeps, "directory" | "names" | "renderer" | "subscriptions">;
 
@@ -68,7 +68,10 @@ function noUpgrade({ directory, names }: Pick<AnswerDeps, "directory" | "names">
   if (directory.readAt("proposal") === undefined) return md`The vote requests haven't been read yet.`;
   const isExamined = directory
     .entries("proposal")
-    .every(({ id, name, acceptedFor }) => acceptedFor === undefined || !isUnexamined(id, name, names));
+    .every(
+      ({ id, name, acceptedFor }) =>
+        acceptedFor === undefined || !names.isUnexamined({ identity: id, title: name }),
+    );
   return isExamined
     ? NOT_SCHEDULED
     : md`I'm still reading the accepted votes, so I don't know yet if an upgrade is scheduled.`;

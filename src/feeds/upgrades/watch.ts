@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { progress } from "../../delivery/collections.js";
 import type { FeedDeps, PollSteps, Subscribers } from "../../delivery/module.js";
-import type { Names } from "../../directory/names.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import type { Explorer } from "../../explorer/service.js";
 import { toAction, toTag } from "../../ledger/actions.js";
@@ -99,16 +98,6 @@ const hasEndedSince = (
   at: number,
 ): boolean => restatedAt > at || (openUntil !== undefined && closedAt > at);
 
-/** True for a vote request that may be about an upgrade, and whose details were not read. */
-export const isUnexamined = (
-  identity: string,
-  title: string | null,
-  names: Pick<Names, "kindOf" | "upgradeOf">,
-): boolean => {
-  const kind = names.kindOf({ identity, title });
-  return kind === undefined || (kind === "configuration" && names.upgradeOf(identity) === undefined);
-};
-
 /** Creates the poll that compares the accepted schedule and the rounds with what was announced. */
 export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWatchDeps) {
   const readTimes = state.open(progress);
@@ -117,7 +106,7 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
 
   /** True for a vote request whose details were not read, or did not contain its action. */
   const isUnknown = ({ id, title }: Candidate): boolean =>
-    isUnexamined(id, title, names) || (toTag(title) === null && names.actionOf(id) === "");
+    names.isUnexamined({ identity: id, title }) || (toTag(title) === null && names.actionOf(id) === "");
 
   /**
    * Reads the details of the newest vote requests, so that an upgrade is known as soon as it is accepted. The one that decided the
@@ -221,7 +210,10 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
     if (subject !== undefined && isChanged) changed.set(subject, { ...upgrade, changes });
     const isExamined =
       votesRead !== undefined &&
-      candidates.every((each) => each.acceptedFor === undefined || !isUnexamined(each.id, each.title, names));
+      candidates.every(
+        ({ id, title, acceptedFor }) =>
+          acceptedFor === undefined || !names.isUnexamined({ identity: id, title }),
+      );
     const ended = [...oldOf(knownUpgrades, now()), ...oldOf(knownStandstills, now())];
     const writes = present([
       ...[...changed].map(([id, each]) => state.open(upgrades).put(id, each)),
