@@ -15,15 +15,12 @@ type Learners = { readonly [Name in EndpointName]?: (data: Answer<Name>) => void
  * screen has just shown. Lists that have never been read stay empty, and completion says so.
  */
 export function createLearner(directory: Directory, names: Names, now = Date.now): OnFetched {
-  const learnValidator = (row: Parameters<typeof validatorEntry>[0]) => {
-    for (const entry of validatorEntry(row)) {
+  const learnValidators = (rows: readonly ValidatorSummary[]) => {
+    if (directory.readAt("validator") === undefined) return;
+    for (const entry of rows.flatMap(validatorEntry)) {
       const knownEntry = directory.entry("validator", entry.id);
       directory.add("validator", { ...entry, name: entry.name ?? knownEntry?.name ?? null });
     }
-  };
-  const learnValidators = (rows: readonly ValidatorSummary[]) => {
-    if (directory.readAt("validator") === undefined) return;
-    for (const row of rows) learnValidator(row);
   };
   /** Records that a request has ended. Open requests are left to the feed, which knows more about them. */
   const learnRequest = (row: VoteRequestListItem) => {
