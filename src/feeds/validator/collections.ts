@@ -203,6 +203,12 @@ export const responses = defineCollection({
 export type ValidatorWatch = DocumentOf<typeof validatorWatches>;
 /** A silence, a group of silences or a hold, shown by one message in one channel. */
 export type Alert = DocumentOf<typeof alerts>;
+/** The silence of one validator. */
+export type SilentAlert = Extract<Alert, { kind: "silent" }>;
+/** A group of validators that went silent together. */
+export type GroupAlert = Extract<Alert, { kind: "many" }>;
+/** A time in which alerts are held. */
+export type HoldAlert = Extract<Alert, { kind: "hold" }>;
 /** People's responses to an alert. */
 export type AlertResponse = DocumentOf<typeof responses>;
 
@@ -218,12 +224,5 @@ export const alertId = (channelId: string, subject: string): string => `${channe
 export const subjectIn = (id: string): string => id.slice(id.indexOf("/") + 1);
 
 /** Returns for how long a hold has lasted, without its breaks, in ms. */
-export const heldMs = (
-  {
-    since,
-    endedAt,
-    resumedAt,
-    earlierMs = 0,
-  }: Pick<Extract<Alert, { kind: "hold" }>, "since" | "endedAt" | "resumedAt" | "earlierMs">,
-  now: number,
-): number => earlierMs + (endedAt ?? now) - (resumedAt ?? since);
+export const heldMs = ({ since, endedAt, resumedAt, earlierMs = 0 }: HoldAlert, now: number): number =>
+  earlierMs + (endedAt ?? now) - (resumedAt ?? since);

@@ -1,11 +1,9 @@
 import { ageOf } from "../../util/clock.js";
 import { addTo } from "../../util/groups.js";
 import { HOUR, MINUTE } from "../../util/units.js";
-import { type Alert, alertId, heldMs } from "./collections.js";
+import { alertId, type HoldAlert, heldMs } from "./collections.js";
 import { holdSubject } from "./events.js";
 import type { Poll } from "./memory.js";
-
-type HoldAlert = Extract<Alert, { kind: "hold" }>;
 
 /** Time after a hold within which a new one counts as the same, in ms. */
 const SAME_HOLD_MS = HOUR;

@@ -19,16 +19,20 @@ import { cut, namesAndMore } from "../../text/plain.js";
 import { present } from "../../util/present.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 import { acknowledgeButton, handBackButton, snoozeButton } from "./buttons.js";
-import { type Alert, type AlertResponse, heldMs, isSnoozed } from "./collections.js";
+import {
+  type AlertResponse,
+  type GroupAlert,
+  type HoldAlert,
+  heldMs,
+  isSnoozed,
+  type SilentAlert,
+} from "./collections.js";
 import { MANY, type ValidatorEvent } from "./events.js";
 
-type ShownSilence = Extract<Alert, { kind: "silent" }>;
 /** When a silence began and ended, as far as that is known. */
-interface SilenceTimes extends Pick<ShownSilence, "since" | "endedAt" | "isGone"> {
+interface SilenceTimes extends Pick<SilentAlert, "since" | "endedAt" | "isGone"> {
   readonly isBackEarlier?: boolean | undefined;
 }
-type ManySilent = Extract<Alert, { kind: "many" }>;
-type ShownHold = Extract<Alert, { kind: "hold" }>;
 
 /** Data for messages about a validator. */
 export interface Known {
@@ -142,7 +146,7 @@ function silenceNews(
 }
 
 /** Returns the current content of a silence's message. */
-export function silenceView(alert: ShownSilence, known: Known, mark: string): View {
+export function silenceView(alert: SilentAlert, known: Known, mark: string): View {
   const { validator, since, endedAt } = alert;
   const name = known.called(validator, 100);
   const isBack = endedAt !== undefined && !alert.isGone;
@@ -183,7 +187,7 @@ function overNews(back: number, gone: number): Markdown {
 }
 
 /** Returns the message about a group of silent validators, with the state of those that the channel watches. */
-export function manyView(alert: ManySilent, known: Known, mark: string): View {
+export function manyView(alert: GroupAlert, known: Known, mark: string): View {
   const { since, silent, total, members, endedAt, toldAt } = alert;
   const { called } = known;
   const nameOf = (party: string) => called(party, 60);
@@ -236,8 +240,8 @@ const STAYED_WORDS = md`Another message says why alerts stayed on hold.`;
 
 /** Returns the message about a changed rhythm of the network. Alerts are held until the new one is known. */
 function rhythmView(
-  { newestAt, since, endedAt, isStillHeld }: ShownHold,
-  { beforeMs, nowMs }: NonNullable<ShownHold["rhythm"]>,
+  { newestAt, since, endedAt, isStillHeld }: HoldAlert,
+  { beforeMs, nowMs }: NonNullable<HoldAlert["rhythm"]>,
   mark: string,
 ): View {
   const links = [listLink(mark)];
@@ -280,14 +284,14 @@ function rhythmView(
  * Returns the message about held alerts: the explorer is behind, the network stands still, or its rhythm has changed.
  * @param now time of the message or of its edit, epoch ms. The explorer's data may advance and still be behind
  */
-export function holdView(hold: ShownHold, mark: string, now: number): View {
+export function holdView(hold: HoldAlert, mark: string, now: number): View {
   const { standstill, rhythm } = hold;
   if (standstill) return standstillView({ ...hold, ...standstill }, mark);
   return rhythm ? rhythmView(hold, rhythm, mark) : behindView(hold, mark, now);
 }
 
 /** Returns the message about an explorer that is behind. */
-function behindView(hold: ShownHold, mark: string, now: number): View {
+function behindView(hold: HoldAlert, mark: string, now: number): View {
   const { newestAt, since, endedAt, resumedAt, isStillHeld } = hold;
   const links = [listLink(mark)];
   if (endedAt === undefined)

@@ -3,13 +3,18 @@ import type { Activity } from "../../ledger/network-rhythm.js";
 import { ageOf } from "../../util/clock.js";
 import { yieldIfBusy } from "../../util/event-loop.js";
 import { addTo } from "../../util/groups.js";
-import { type Alert, type AlertResponse, alertId, isSnoozed, watchId } from "./collections.js";
+import {
+  type Alert,
+  type AlertResponse,
+  alertId,
+  type GroupAlert,
+  isSnoozed,
+  type SilentAlert,
+  watchId,
+} from "./collections.js";
 import { type judge, manyAt, togetherMs } from "./decide.js";
 import { MANY, manySubject, silenceOf, type ValidatorEvent } from "./events.js";
 import { alertIn, type Poll, type WatchedValidator } from "./memory.js";
-
-type SilentAlert = Extract<Alert, { kind: "silent" }>;
-type GroupAlert = Extract<Alert, { kind: "many" }>;
 
 /** Returns the open alert of a subscription. */
 export function openAlert(
@@ -40,22 +45,14 @@ export async function callSilent(
   const { validator, subscription } = each;
   const { channelId, roleId } = subscription;
   const subject = silenceOf(validator, since);
-  const alert: SilentAlert = {
-    kind: "silent",
-    channelId,
-    subject,
-    since,
-    validator,
-    after: afterMs,
-    level,
-    revision: 1,
-  };
+  const placeFields = { channelId, subject, since, revision: 1 };
+  const alert: SilentAlert = { kind: "silent", ...placeFields, validator, after: afterMs, level };
   // Earlier versions did not store the roles of members.
   const roleOf = (member: GroupAlert["members"][number]) =>
     member.roleId ?? loaded.watched.get(watchId(channelId, member.validator))?.subscription.roleId;
   const isNewRole = ({ members }: GroupAlert) =>
     roleId !== null && members.every((member) => roleOf(member) !== roleId);
-  const isTogether = (other: Alert): other is Extract<Alert, { kind: "many" }> =>
+  const isTogether = (other: Alert): other is GroupAlert =>
     other.kind === "many" &&
     other.endedAt === undefined &&
     // The last reports of one outage spread over an interval, and each member has its own limit.
@@ -104,19 +101,10 @@ export async function callSilent(
 }
 
 /** Replaces the members of a group. The group is over once all members are. */
-function setMembers(
-  { found, now }: Poll,
-  id: string,
-  many: GroupAlert,
-  members: GroupAlert["members"],
-): void {
+function setMembers(poll: Poll, id: string, many: GroupAlert, members: GroupAlert["members"]): void {
+  const nextGroup = { ...many, members, revision: many.revision + 1 };
   const isOver = members.every(({ backAt }) => backAt !== undefined);
-  found.alerts.set(id, {
-    ...many,
-    members,
-    revision: many.revision + 1,
-    ...(isOver ? { endedAt: now } : {}),
-  });
+  poll.found.alerts.set(id, isOver ? { ...nextGroup, endedAt: poll.now } : nextGroup);
 }
 
 /** Marks the silence of a group member as over, in the group's alert. */
@@ -219,13 +207,10 @@ function withMembers(poll: Poll, event: Extract<ValidatorEvent, { kind: "worse" 
   const group = alertIn(poll, alertId(channelId, manySubject(event.since)));
   // While a subscription is paused, nothing is read for it.
   const isLive = (validator: string) => poll.loaded.watched.get(watchId(channelId, validator))?.isLive;
-  const silentMembers =
-    group?.kind === "many"
-      ? group.members.filter(({ validator, backAt }) => !backAt && isLive(validator))
-      : [];
+  if (group?.kind !== "many") return undefined;
+  const silentMembers = group.members.filter(({ validator, backAt }) => !backAt && isLive(validator));
   if (silentMembers.length === 0) return undefined;
-  const { isOfAll } = group?.kind === "many" ? group : {};
-  return { ...event, members: silentMembers.map(({ validator }) => validator), isOfAll };
+  return { ...event, members: silentMembers.map(({ validator }) => validator), isOfAll: group.isOfAll };
 }
 
 /** Publishes one event for each new group, and later news about groups, once the reports of all their members are known. */

@@ -17,7 +17,7 @@ import type { State } from "../../storage/state.js";
 import { ageOf } from "../../util/clock.js";
 import { filterInTurns, inPieces, yieldIfBusy } from "../../util/event-loop.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
-import { type Alert, alertId, subjectIn, type ValidatorWatch } from "./collections.js";
+import { alertId, type SilentAlert, subjectIn, type ValidatorWatch } from "./collections.js";
 import { behindWhat, dueWarning, isListedAgain, judge, judgeVersion } from "./decide.js";
 import { settleHold } from "./holds.js";
 import {
@@ -128,7 +128,7 @@ function noteReturn(
 /** True if a new report of a silent validator must be its first one: no other can have come since the last reading. */
 function isFirstReport(
   { loaded, now }: Poll,
-  { validator, since }: Extract<Alert, { kind: "silent" }>,
+  { validator, since }: SilentAlert,
   intervalMs: number,
 ): boolean {
   const before = loaded.activity.get(validator);
