@@ -52,11 +52,11 @@ const MAX_NAMED = 20;
 /** Names in a notification. */
 const MAX_IN_NEWS = 3;
 
-const details = (id: string, mark?: string): Link => ({
+const details = (id: string, mark: string): Link => ({
   label: "Details",
   emoji: "🖥️",
   to: address("validator", { id }),
-  ...(mark === undefined ? {} : { mark }),
+  mark,
 });
 
 const listLink = (mark: string): Link => ({
@@ -327,11 +327,6 @@ function namesOf(members: readonly string[], most: number, { called }: Known): s
   return namesAndMore(names, members.length);
 }
 
-/** Returns the members that are still silent. @param since when the alert was sent, epoch ms */
-function stillSilent(members: readonly string[], since: number, known: Known): Markdown {
-  return md`From the group alert of ${timestampWithAge(since)}: ${namesOf(members, MAX_NAMED, known)}.`;
-}
-
 /** Returns a separate message about an event, which is never edited. */
 export function newsView(
   event: Exclude<ValidatorEvent, { kind: "silent" | "many" | "hold" | "moving" }>,
@@ -340,31 +335,27 @@ export function newsView(
 ): View {
   const members = "members" in event ? event.members : undefined;
   const name = known.called(event.validator, 100);
-  const news = (notification: Markdown, tone: View["tone"], body: readonly Markdown[]): View => ({
-    notification,
-    tone,
-    body,
-    links: [details(event.validator, mark)],
-  });
+  const news = (
+    notification: Markdown,
+    tone: View["tone"],
+    body: readonly Markdown[],
+    link = details(event.validator, mark),
+  ): View => ({ notification, tone, body, links: [link] });
   switch (event.kind) {
     case "worse":
     case "again": {
+      const { validator, since } = event;
       const headline = members
         ? md`🔴 Still silent: ${namesOf(members, MAX_IN_NEWS, known)}`
-        : md`🔴 Still silent: ${name}, no report for ${silentWords(known.now - event.since)}`;
+        : md`🔴 Still silent: ${name}, no report for ${silentWords(known.now - since)}`;
+      const detailLines = members
+        ? [md`From the group alert of ${timestampWithAge(since)}: ${namesOf(members, MAX_NAMED, known)}.`]
+        : [md`Last report ${timestampWithAge(since)}`, ...factLines(known)];
+      const screenLink = members ? listLink(mark) : details(validator, mark);
       return {
-        ...news(headline, "bad", [
-          members
-            ? stillSilent(members, event.since, known)
-            : md`Last report ${timestampWithAge(event.since)}`,
-          ...(members ? [] : factLines(known)),
-          ...responseLines(known),
-        ]),
-        menus: [snoozeMenu(event.validator, event.since, false, "news")],
-        links: [
-          acknowledgeLink(known, event.validator, event.since, "news"),
-          members ? listLink(mark) : details(event.validator, mark),
-        ],
+        ...news(headline, "bad", [...detailLines, ...responseLines(known)]),
+        menus: [snoozeMenu(validator, since, false, "news")],
+        links: [acknowledgeLink(known, validator, since, "news"), screenLink],
       };
     }
     case "back":
@@ -382,12 +373,14 @@ export function newsView(
         md`It's part of the group alert of ${timestampWithAge(event.since)}.`,
       ]);
     case "gone":
-      return {
-        ...news(md`⚪ No longer listed: ${name}`, "neutral", [
+      return news(
+        md`⚪ No longer listed: ${name}`,
+        "neutral",
+        [
           md`The explorer hasn't listed it for at least half an hour. You'll get no alerts about it until it's listed again.`,
-        ]),
-        links: [listLink(mark)],
-      };
+        ],
+        listLink(mark),
+      );
     case "listed":
       return news(md`🟢 Listed again: ${name}`, "good", [
         md`The explorer hadn't listed it for a while. You'll get alerts about it again.`,
@@ -409,12 +402,9 @@ export function newsView(
       );
     case "traffic": {
       const { percent, used, bought } = event;
-      const left =
-        used === undefined || bought === undefined
-          ? undefined
-          : String(Math.max(0, Number(bought) - Number(used)));
-      const amounts =
-        left === undefined || bought === undefined ? md`` : md` (${bytes(left)} of ${bytes(bought)})`;
+      const bytesLeft = String(Math.max(0, Number(bought) - Number(used)));
+      const isAmountKnown = used !== undefined && bought !== undefined;
+      const amounts = isAmountKnown ? md` (${bytes(bytesLeft)} of ${bytes(bought)})` : md``;
       return news(md`⚠️ Low traffic: ${name} has less than ${percent}% left${amounts}`, "warning", [
         md`Once it's used up, only the small free allowance remains. Its operator can buy more.`,
       ]);

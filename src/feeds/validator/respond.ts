@@ -16,6 +16,9 @@ import { type Alert, type AlertResponse, alertId, alerts, responses, VALIDATOR_F
 import { beginningOf, silenceOf } from "./events.js";
 import { alertView } from "./views.js";
 
+/** People's answers to an alert. Their revision increases with each change. */
+type Answers = Omit<AlertResponse, "revision">;
+
 /** Returns the person who takes an alert, with their display name. */
 function takenBy({ user, member }: Click, at: number) {
   const name = member instanceof GuildMember ? member.displayName : (member?.nick ?? user.displayName);
@@ -80,7 +83,7 @@ export function alertButtons(now: () => number = Date.now): readonly ButtonHandl
     { id: validator, since }: { readonly id: string; readonly since: number },
     click: Click,
     services: FeedServices,
-    change: (before: AlertResponse) => AlertResponse | undefined,
+    change: (before: Answers) => Answers | undefined,
   ): Promise<MessagePayload> => {
     const { explorer, state, renderer, names } = services;
     const subject = silenceOf(validator, since);
@@ -91,9 +94,10 @@ export function alertButtons(now: () => number = Date.now): readonly ButtonHandl
     const id = alertId(channelId, subject);
     for (;;) {
       const previousResponse = await answers.get(id);
-      const nextResponse =
-        alert.endedAt === undefined ? change(previousResponse ?? { revision: 0 }) : undefined;
-      if (!nextResponse) break;
+      const { revision = 0, ...before } = previousResponse ?? {};
+      const changed = alert.endedAt === undefined ? change(before) : undefined;
+      if (!changed) break;
+      const nextResponse = { ...changed, revision: revision + 1 };
       if (await state.commit([answers.expect(id, previousResponse), answers.put(id, nextResponse)])) break;
     }
     const mark = renderer.mark(deliveryId(VALIDATOR_FEED, beginningOf(subject), channelId));
@@ -109,34 +113,31 @@ export function alertButtons(now: () => number = Date.now): readonly ButtonHandl
       audience,
       handle: (place, click, services: FeedServices) =>
         respond(place, click, services, (before) =>
-          before.acknowledged
-            ? undefined
-            : { ...before, revision: before.revision + 1, acknowledged: takenBy(click, now()) },
+          before.acknowledged ? undefined : { ...before, acknowledged: takenBy(click, now()) },
         ),
     }),
     handlerOf({
       button: handBackButton,
       audience,
       handle: (place, click, services: FeedServices) =>
-        respond(place, click, services, ({ acknowledged, ...before }) => {
+        respond(place, click, services, ({ acknowledged, ...others }) => {
           if (!acknowledged) return undefined;
           const { by } = acknowledged;
           if (by !== click.user.id && !mayAnswer(click, null)) {
             const taker = by === null ? "the person who took it" : `<@${by}>`;
             throw new PersonError(`Only ${taker}, or someone who can manage the server, can hand it back.`);
           }
-          return { ...before, revision: before.revision + 1 };
+          return others;
         }),
     }),
     handlerOf({
       button: snoozeButton,
       audience,
       handle: ({ for: span, ...place }, click, services: FeedServices) =>
-        respond(place, click, services, ({ snoozed: earlier, ...before }) => {
-          if (span === "off") return earlier && { ...before, revision: before.revision + 1 };
+        respond(place, click, services, ({ snoozed: earlier, ...others }) => {
+          if (span === "off") return earlier && others;
           const snoozedUntil = span === "back" ? null : now() + SNOOZES[span].ms;
-          const snoozed = { by: click.user.id, at: now(), until: snoozedUntil };
-          return { ...before, revision: before.revision + 1, snoozed };
+          return { ...others, snoozed: { by: click.user.id, at: now(), until: snoozedUntil } };
         }),
     }),
   ];

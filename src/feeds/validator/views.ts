@@ -7,7 +7,7 @@ import type { View } from "../../screens/view.js";
 import type { State } from "../../storage/state.js";
 import { join, type Markdown } from "../../text/markdown.js";
 import { withTimeout } from "../../util/timeouts.js";
-import { type Alert, alertId, alerts, responses } from "./collections.js";
+import { alertId, alerts, responses } from "./collections.js";
 import { holdView, type Known, manyView, silenceView } from "./messages.js";
 
 /** Timeout for loading a validator's contact links, in ms. */
@@ -31,8 +31,15 @@ export async function alertView(
   const alert = await deps.state.open(alerts).get(alertId(channelId, subject));
   if (!alert) return undefined;
   const party = alert.kind === "silent" ? alert.validator : undefined;
-  const isOpen = alert.endedAt === undefined;
-  return viewOf(alert, await knownOf(deps, channelId, subject, party, isOpen), mark);
+  const known = await knownOf(deps, channelId, subject, party, alert.endedAt === undefined);
+  switch (alert.kind) {
+    case "silent":
+      return silenceView(alert, known, mark);
+    case "many":
+      return manyView(alert, known, mark);
+    case "hold":
+      return holdView(alert, mark, known.now);
+  }
 }
 
 /** Returns a validator's contact links. `undefined` if it has none, or if the explorer does not answer in time. */
@@ -64,14 +71,3 @@ export const knownOf = async (
     now: now(),
   };
 };
-
-function viewOf(alert: Alert, known: Known, mark: string): View {
-  switch (alert.kind) {
-    case "silent":
-      return silenceView(alert, known, mark);
-    case "many":
-      return manyView(alert, known, mark);
-    case "hold":
-      return holdView(alert, mark, known.now);
-  }
-}
