@@ -7,13 +7,6 @@ import type { Feed } from "./feed.js";
 import type { Janitor } from "./janitor.js";
 import type { Subscriptions } from "./subscriptions.js";
 
-/** Called with the result of a delivery and its age in ms. */
-export type OnDelivered = (
-  feed: string,
-  outcome: "delivered" | "given-up" | "paused" | "refused",
-  ageMs: number,
-) => void;
-
 /** Dependencies for delivering one network's messages under one lease. */
 export interface DeliveryContext {
   readonly state: LeasedState;
@@ -31,5 +24,10 @@ export interface DeliveryContext {
   readonly now: () => number;
   /** Discord's time, epoch ms. */
   readonly discordTime: () => number;
-  readonly onDelivered: OnDelivered;
+  /** Called with the result of a delivery and its age in ms. */
+  readonly onDelivered: (
+    feed: string,
+    outcome: "delivered" | "given-up" | "paused" | "refused",
+    ageMs: number,
+  ) => void;
 }

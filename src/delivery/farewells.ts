@@ -24,9 +24,8 @@ export function createFarewells(context: FarewellContext) {
     const { feed, subject, channelId } = open;
     const lasting = feeds.get(feed)?.lasting;
     if (!lasting) return undefined;
-    const subjectState = await lasting.stateOf(subject, channelId);
-    if (subjectState) return undefined;
-    const step = nextStep({ document: open, isLasting: true, subject: subjectState, mayEdit: true }, now());
+    if (await lasting.stateOf(subject, channelId)) return undefined;
+    const step = nextStep({ document: open, isLasting: true, subject: undefined, mayEdit: true }, now());
     if (step.kind === "wait") return document;
     if (step.kind !== "retire") return undefined;
     const mark = renderer.mark(deliveryId(feed, lasting.beginningOf(subject), channelId));

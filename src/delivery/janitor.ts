@@ -65,13 +65,8 @@ interface Removal {
   readonly userId?: string | null | undefined;
   readonly channelIds: readonly string[];
   readonly isRemoved: (pattern: SubscriptionPattern) => boolean;
-}
-
-/** A document that may belong to no subscription. */
-interface Orphan {
-  readonly write: Write;
-  readonly id: string;
-  readonly pattern: SubscriptionPattern | undefined;
+  /** True to close its open messages. */
+  readonly mayClose: boolean;
 }
 
 /** True if a subscription matches a pattern. */
@@ -142,13 +137,10 @@ export function createJanitor(
   const remove = async (
     removed: readonly Subscription[],
     removal: Removal,
-    {
-      mayClose = false,
-      expected = [],
-    }: { readonly mayClose?: boolean; readonly expected?: readonly Write[] } = {},
+    expected: readonly Write[] = [],
   ): Promise<boolean> => {
     const writesFor = async (each: readonly Subscription[]) => [
-      ...(mayClose ? await farewellsTo(removal) : await unqueued(removal)),
+      ...(removal.mayClose ? await farewellsTo(removal) : await unqueued(removal)),
       ...(await deletionsOf(each, removal)),
     ];
     if (!(await state.commit([...expected, ...(await writesFor(removed))]))) return false;
@@ -164,7 +156,7 @@ export function createJanitor(
     const channels = new Set(channelIds);
     const removed = (await subscriptions.all()).filter(({ channelId }) => channels.has(channelId));
     const isRemoved = ({ channelId }: SubscriptionPattern) => channels.has(channelId);
-    await remove(removed, { channelIds: [...channels], isRemoved });
+    await remove(removed, { channelIds: [...channels], isRemoved, mayClose: false });
   };
 
   /** Removes a person from a document that others may be changing at the same time. */
@@ -211,11 +203,11 @@ export function createJanitor(
           channelIds: [key.channelId],
           isRemoved: isAlone,
           userId: subscription?.userId,
+          mayClose: closesMessages,
         };
         // An edit of its subject moves a subscription to another id, which a removal of this one would miss.
         const expected = [stored.expect(subscriptionId, subscription)];
-        const options = { mayClose: closesMessages, expected };
-        if (await remove(present([subscription]), removal, options)) return subscription !== undefined;
+        if (await remove(present([subscription]), removal, expected)) return subscription !== undefined;
       }
     },
 
@@ -243,7 +235,7 @@ export function createJanitor(
 
     async sweep() {
       const isOwnedAtFirst = await readOwnership();
-      const suspects: Orphan[] = [];
+      const suspects: { write: Write; id: string; pattern: SubscriptionPattern | undefined }[] = [];
       for (const { definition, owner } of ownedBy(otherCollections, "subscription")) {
         const collection = state.open(definition);
         for await (const [id, document] of collection.entries()) {

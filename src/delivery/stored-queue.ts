@@ -4,7 +4,39 @@ import { type Bundle, bundledDeliveries, type Delivery, pendingDeliveries } from
 import type { DeliveryContext } from "./context.js";
 import { bundleId, deliveriesIn } from "./fan-out.js";
 import type { Feed } from "./feed.js";
-import { createWaiting } from "./waiting.js";
+
+/** Creates the queues of pending deliveries in memory, one for each channel, in the order of events. */
+function createWaiting() {
+  const channels = new Map<string, Map<string, Delivery>>();
+  const channelOf = new Map<string, string>();
+  return {
+    /** Adds a delivery to the end of its channel's queue, or updates it in place. */
+    hold(id: string, delivery: Delivery): void {
+      const { channelId } = delivery;
+      const channelDeliveries = channels.get(channelId) ?? new Map<string, Delivery>();
+      channels.set(channelId, channelDeliveries.set(id, delivery));
+      channelOf.set(id, channelId);
+    },
+    release(id: string): void {
+      const channelId = channelOf.get(id) ?? "";
+      const channelDeliveries = channels.get(channelId);
+      channelDeliveries?.delete(id);
+      if (channelDeliveries?.size === 0) channels.delete(channelId);
+      channelOf.delete(id);
+    },
+    /** Returns the deliveries of each channel, in order. */
+    channels: (): ReadonlyMap<string, ReadonlyMap<string, Delivery>> => channels,
+    /** Returns the first delivery of each channel. */
+    *first(): Iterable<Delivery> {
+      for (const channelDeliveries of channels.values()) {
+        const [delivery] = channelDeliveries.values();
+        if (delivery) yield delivery;
+      }
+    },
+  };
+}
+
+const NONE: ReadonlyMap<string, Delivery> = new Map();
 
 /**
  * Creates the queue of pending deliveries: in the state, and in memory once they are read.
@@ -50,7 +82,7 @@ export function createStoredQueue(
     /** Returns the pending deliveries, and reads them first if necessary. */
     load: () => loadWaiting(),
     /** Returns the pending deliveries of a channel. */
-    waitingFor: async (channelId: string) => (await loadWaiting()).of(channelId),
+    waitingFor: async (channelId: string) => (await loadWaiting()).channels().get(channelId) ?? NONE,
     /**
      * Writes a delivery's new state, or deletes it. Returns false if an expectation in `more` has failed.
      * @throws {LeaseLost}
