@@ -44,17 +44,8 @@ export function createCommands(
   networks: readonly NetworkName[],
   choices: NetworkChoices,
 ): readonly Command<Network>[] {
-  const commands = ofOneNetwork(feeds, choices);
-  if (networks.length === 1) return commands;
-  return [
-    ...commands.map((command) => ({ ...command, definition: withNetwork(command, networks) })),
-    createSettings(networks, choices),
-  ];
-}
-
-function ofOneNetwork(feeds: readonly FeedModule[], choices: NetworkChoices): readonly Command<Network>[] {
   const definitions = feeds.map(({ definition }) => definition);
-  return [
+  const commands: readonly Command<Network>[] = [
     price,
     network,
     validator,
@@ -71,5 +62,10 @@ function ofOneNetwork(feeds: readonly FeedModule[], choices: NetworkChoices): re
     createWatch(definitions, choices),
     ...feeds.flatMap((feed) => feed.commands ?? []),
     help,
+  ];
+  if (networks.length === 1) return commands;
+  return [
+    ...commands.map((command) => ({ ...command, definition: withNetwork(command, networks) })),
+    createSettings(networks, choices),
   ];
 }

@@ -16,7 +16,7 @@ const list = subcommand("list", "All parties").addStringOption((option) =>
 
 export const party: ReadingCommand = {
   definition: commandEverywhere("party", "Parties on the ledger: balances and rewards")
-    .addSubcommand(withPrivate(withOrder(list, "newest first", "oldest first")))
+    .addSubcommand(withPrivate(withOrder(list)))
     .addSubcommand(withPrivate(subcommand("top", "The largest balances")))
     .addSubcommand(ofParty("show", "One party: what it is and what it holds"))
     .addSubcommand(ofParty("rewards", "What a party has earned"))

@@ -33,17 +33,6 @@ const ownOptionsOf = (feed: FeedDefinition): readonly string[] =>
     ...Object.keys(feed.options),
   ]);
 
-/** Checks that all given options apply to a feed. @throws {PersonError} if one applies only to other feeds */
-export function checkOptions(
-  interaction: ChatInputCommandInteraction,
-  feed: FeedDefinition,
-  feeds: readonly FeedDefinition[],
-): void {
-  const foreign = foreignOption(interaction, feed, feeds);
-  if (foreign !== undefined)
-    throw new PersonError(`\`${foreign}\` doesn't apply to ${feed.name}. Leave it out.`);
-}
-
 /** Returns the name of a given option that only other feeds have. `undefined` if there is none. */
 export function foreignOption(
   { options }: ChatInputCommandInteraction,

@@ -1,4 +1,4 @@
-import type { ChatInputCommandInteraction } from "discord.js";
+import type { AutocompleteInteraction, ChatInputCommandInteraction } from "discord.js";
 import type { FeedDefinition } from "../../src/delivery/feed.js";
 import { NETWORK_OPTION } from "../../src/discord/command.js";
 import type { MessagePayload } from "../../src/discord/message.js";
@@ -13,16 +13,9 @@ import { cut } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { isNetwork } from "../network-option.js";
 import { endSubscription, resumeSubscription, testSubscription } from "./actions.js";
-import {
-  checkOptions,
-  FEED_OPTION,
-  foreignOption,
-  namedSubject,
-  SUBJECT_OPTION,
-  settingsIn,
-} from "./choice.js";
+import { FEED_OPTION, foreignOption, namedSubject, SUBJECT_OPTION, settingsIn } from "./choice.js";
 import { save } from "./save.js";
-import { described, headline, paragraph, servedOf, subscriptionsIn } from "./subscription.js";
+import { described, headline, paragraph, type Subcommand, servedOf, subscriptionsIn } from "./subscription.js";
 
 const channelIdOf = ({ options, channelId }: ChatInputCommandInteraction): string =>
   options.getChannel("channel")?.id ?? channelId;
@@ -55,6 +48,21 @@ function preferred<Item>(items: readonly Item[], fits: (item: Item) => boolean):
   return fitting.length > 0 ? fitting : items;
 }
 
+/** Returns the channel's subscriptions to the feed and on the network that a command names. */
+export async function selectedSubscriptions(
+  { options, guildId }: ChatInputCommandInteraction | AutocompleteInteraction,
+  { networks }: Network,
+  channelId: string,
+): Promise<readonly OwnedSubscription[]> {
+  const wantedFeed = options.getString(FEED_OPTION);
+  const wantedNetwork = options.getString(NETWORK_OPTION);
+  return (await subscriptionsIn(channelId, guildId, networks)).filter(
+    ({ feed, networkState }) =>
+      (wantedNetwork === null || isNetwork(networkState, wantedNetwork)) &&
+      (wantedFeed === null || feed.name === wantedFeed),
+  );
+}
+
 /**
  * Returns the channel's subscription that a command refers to. The subject may be typed in any case, or in part.
  * @param fits true for the feeds to prefer
@@ -62,19 +70,14 @@ function preferred<Item>(items: readonly Item[], fits: (item: Item) => boolean):
  * @throws {SeveralMatch}
  */
 async function chosenIn(
-  { options, guildId }: ChatInputCommandInteraction,
+  interaction: ChatInputCommandInteraction,
   services: Network,
   channelId: string,
   fits: (feed: FeedDefinition) => boolean = () => true,
 ): Promise<OwnedSubscription> {
-  const wantedFeed = options.getString(FEED_OPTION);
-  const typedSubject = options.getString(SUBJECT_OPTION);
-  const wantedNetwork = options.getString(NETWORK_OPTION);
-  const inChannel = (await subscriptionsIn(channelId, guildId, services.networks)).filter(
-    ({ feed, networkState }) =>
-      (wantedNetwork === null || isNetwork(networkState, wantedNetwork)) &&
-      (wantedFeed === null || feed.name === wantedFeed),
-  );
+  const wantedFeed = interaction.options.getString(FEED_OPTION);
+  const typedSubject = interaction.options.getString(SUBJECT_OPTION);
+  const inChannel = await selectedSubscriptions(interaction, services, channelId);
   const { isWhole, items: candidates } =
     typedSubject === null
       ? { isWhole: true, items: inChannel }
@@ -106,39 +109,32 @@ const subjectWords =
   });
 
 /** Handles `/subscribe edit`: changes the given options and keeps the others. */
-export async function edit(
-  interaction: ChatInputCommandInteraction,
-  services: Network,
-): Promise<MessagePayload> {
+export const edit: Subcommand = async (interaction, services) => {
   const place = await placeOf(interaction, services);
   const { feeds } = services.networks;
   const fits = (each: FeedDefinition) => foreignOption(interaction, each, feeds) === undefined;
   const chosenOne = await chosenIn(interaction, services, place.channel.id, fits);
   const { feed, subscription } = chosenOne;
-  checkOptions(interaction, feed, feeds);
+  const foreignName = foreignOption(interaction, feed, feeds);
+  if (foreignName !== undefined)
+    throw new PersonError(`\`${foreignName}\` doesn't apply to ${feed.name}. Leave it out.`);
   const network = servedOf(chosenOne);
   const named = await namedSubject(interaction, feed.subject, network);
   const given = settingsIn(interaction);
   return save({ person: interaction, services: network, place, feed, given, named, edited: subscription });
-}
+};
 
 /** Handles `/subscribe remove`. It also works for deleted channels. */
-export async function remove(
-  interaction: ChatInputCommandInteraction,
-  services: Network,
-): Promise<MessagePayload> {
+export const remove: Subcommand = async (interaction, services) => {
   const found = await chosenIn(interaction, services, channelIdOf(interaction));
   await endSubscription(found, serverOf(interaction));
   const { subscription, feed, networkState, network = services.networks.served[0] } = found;
   const label = found.network ? undefined : networkState.name;
   return say(network, md`Subscription removed`, [await headline(subscription, feed, network, label)]);
-}
+};
 
 /** Handles `/subscribe resume`. */
-export async function resume(
-  interaction: ChatInputCommandInteraction,
-  services: Network,
-): Promise<MessagePayload> {
+export const resume: Subcommand = async (interaction, services) => {
   const place = await placeOf(interaction, services);
   const found = await chosenIn(interaction, services, place.channel.id);
   const { wasPaused, lines, standing } = await resumeSubscription(
@@ -154,13 +150,10 @@ export async function resume(
     ...lines,
     ...paragraph(standing),
   ]);
-}
+};
 
 /** Handles `/subscribe test`: requests a drill, which is delivered like an announcement. */
-export async function test(
-  interaction: ChatInputCommandInteraction,
-  services: Network,
-): Promise<MessagePayload> {
+export const test: Subcommand = async (interaction, services) => {
   const place = await placeOf(interaction, services);
   const found = await chosenIn(interaction, services, place.channel.id);
   await testSubscription(interaction, found, place);
@@ -168,4 +161,4 @@ export async function test(
     channelMention(place.channel.id),
     md`It pings the subscription's role, if it has one. If it can't be posted, \`/subscribe list\` shows why.`,
   ]);
-}
+};

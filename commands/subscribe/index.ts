@@ -13,15 +13,14 @@ import { LIMITS } from "../../src/discord/limits.js";
 import { allNetworks, type Network } from "../../src/networks/network.js";
 import { clean, cut } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
-import { choicesOf, isNetwork } from "../network-option.js";
+import { choicesOf } from "../network-option.js";
 import { subcommand } from "../options.js";
 import { FEED_OPTION, SUBJECT_OPTION } from "./choice.js";
 import { CHANNELS, DELIVERY_FLAGS } from "./form.js";
-import { edit, remove, resume, SeveralMatch, subscribe, test } from "./handlers.js";
+import { edit, remove, resume, SeveralMatch, selectedSubscriptions, subscribe, test } from "./handlers.js";
 import { listSubscriptions, PAGE_OPTION } from "./list.js";
 import { whichSubscription } from "./menu.js";
 import { addRequired, addSettings } from "./options.js";
-import { subscriptionsIn } from "./subscription.js";
 
 const withChannel = (builder: SlashCommandSubcommandBuilder) =>
   builder.addChannelOption((option) =>
@@ -84,20 +83,10 @@ async function completeSubject(
   interaction: AutocompleteInteraction,
   services: Network,
 ): Promise<OfferedChoice[]> {
-  const { options, channelId, guildId } = interaction;
+  const { options, channelId } = interaction;
   const chosenChannel = options.get("channel")?.value;
-  const wantedNetwork = options.get(NETWORK_OPTION)?.value;
-  const channelSubscriptions = await subscriptionsIn(
-    typeof chosenChannel === "string" ? chosenChannel : channelId,
-    guildId,
-    services.networks,
-  );
-  const wantedFeed = options.get(FEED_OPTION)?.value;
-  const candidates = channelSubscriptions.filter(
-    ({ feed, networkState }) =>
-      (wantedNetwork === undefined || isNetwork(networkState, String(wantedNetwork))) &&
-      (wantedFeed === undefined || feed.name === wantedFeed),
-  );
+  const wantedChannel = typeof chosenChannel === "string" ? chosenChannel : channelId;
+  const candidates = await selectedSubscriptions(interaction, services, wantedChannel);
   const choices = candidates.map(async ({ subscription: { subject }, feed, networkState, network }) => {
     if (subject === null || !feed.subject) return [];
     const name = clean(await feed.subject.nameOf(subject, network ?? services));
@@ -107,15 +96,6 @@ async function completeSubject(
     return [{ name: title, value: services.links.choiceValue(subject) }];
   });
   return matchingChoices((await Promise.all(choices)).flat(), options.getFocused());
-}
-
-/** Returns the networks with stored data whose names match the typed text. */
-async function completeNetwork(
-  interaction: AutocompleteInteraction,
-  { networks }: Network,
-): Promise<OfferedChoice[]> {
-  const choices = choicesOf(await allNetworks(networks));
-  return matchingChoices(choices, interaction.options.getFocused());
 }
 
 /** Returns the kinds of things to autocomplete, by option name. */
@@ -156,10 +136,12 @@ export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand
     group: "This bot",
     ofPastNetworks: ["remove"],
     suggests: suggestionsOf(feeds.map(({ subject }) => subject)),
-    complete: (interaction, services) =>
-      interaction.options.getFocused(true).name === NETWORK_OPTION
-        ? completeNetwork(interaction, services)
-        : completeSubject(interaction, services),
+    async complete(interaction, services) {
+      const { name, value } = interaction.options.getFocused(true);
+      return name === NETWORK_OPTION
+        ? matchingChoices(choicesOf(await allNetworks(services.networks)), value)
+        : completeSubject(interaction, services);
+    },
     async run(interaction, services) {
       const name = interaction.options.getSubcommand();
       const feed = feeds.find((each) => each.name === name);

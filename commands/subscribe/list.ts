@@ -1,4 +1,3 @@
-import type { ChatInputCommandInteraction } from "discord.js";
 import * as z from "zod";
 import type { Health } from "../../src/delivery/collections.js";
 import type { FeedDefinition } from "../../src/delivery/feed.js";
@@ -16,7 +15,14 @@ import { join, type Markdown, md, timestamp } from "../../src/text/markdown.js";
 import { countedWords } from "../../src/text/numbers.js";
 import { present } from "../../src/util/present.js";
 import { subscriptionMenu } from "./menu.js";
-import { described, headline, managedServer, OPERATORS_OWN, serverSubscriptions } from "./subscription.js";
+import {
+  described,
+  headline,
+  managedServer,
+  OPERATORS_OWN,
+  type Subcommand,
+  serverSubscriptions,
+} from "./subscription.js";
 
 /** Number of subscriptions on a page. Each takes up to eight lines. */
 const PER_PAGE = 8;
@@ -122,10 +128,7 @@ async function subscriptionList(
 }
 
 /** Handles `/subscribe list`. */
-export const listSubscriptions = (
-  interaction: ChatInputCommandInteraction,
-  services: Network,
-): Promise<MessagePayload> =>
+export const listSubscriptions: Subcommand = (interaction, services) =>
   subscriptionList(serverOf(interaction), services, {
     page: interaction.options.getInteger(PAGE_OPTION) ?? 1,
     network: interaction.options.getString(NETWORK_OPTION) ?? undefined,

@@ -1,9 +1,10 @@
-import { ChannelFlags, ChannelType } from "discord.js";
+import { ChannelFlags, ChannelType, type ChatInputCommandInteraction } from "discord.js";
 import * as z from "zod";
 import type { Subscription } from "../../src/delivery/collections.js";
 import { type FeedDefinition, type NameSources, needsOf, toldBy } from "../../src/delivery/feed.js";
 import { NO_SERVER } from "../../src/delivery/subscriptions.js";
 import { type Click, mayAnswer } from "../../src/discord/clicks.js";
+import type { MessagePayload } from "../../src/discord/message.js";
 import type { ChannelPlace } from "../../src/discord/permissions.js";
 import { checkSubscription, visiblePlace } from "../../src/discord/places.js";
 import type { Network, Networks } from "../../src/networks/network.js";
@@ -16,6 +17,12 @@ import { present } from "../../src/util/present.js";
 
 /** Shows what the server has set up (/setup). */
 export const setupButton = defineButton("setup", { page: z.coerce.number().int().min(1).default(1) });
+
+/** Handles a subcommand of /subscribe. */
+export type Subcommand = (
+  interaction: ChatInputCommandInteraction,
+  services: Network,
+) => Promise<MessagePayload>;
 
 /** A person who uses a command or a button. */
 export interface Actor {

@@ -34,11 +34,7 @@ import {
 
 type Change = ButtonParameters<typeof changeWatchButton>;
 
-interface Offer {
-  readonly feed: string;
-  readonly id: string;
-  readonly set: string;
-}
+type Offer = ButtonParameters<typeof offerWatchButton>;
 
 /** Returns the option whose values a menu offers, with its name. `undefined` if the feed has none. */
 const offeredOption = ({ options }: FeedDefinition) => Object.entries(options)[0];
