@@ -3,6 +3,7 @@ import { subscribeHereButton } from "../../src/delivery/watch-buttons.js";
 import { type ButtonHandler, handlerOf } from "../../src/discord/buttons.js";
 import type { Click } from "../../src/discord/clicks.js";
 import { type ActingCommand, commandForManagers, OTHER_VERSION } from "../../src/discord/command.js";
+import { answersOf, type Form, type FormField } from "../../src/discord/forms.js";
 import type { MessagePayload } from "../../src/discord/message.js";
 import { readPlace } from "../../src/discord/places.js";
 import { serverOf } from "../../src/discord/say.js";
@@ -12,11 +13,10 @@ import { type Markdown, md } from "../../src/text/markdown.js";
 import { countedWords } from "../../src/text/numbers.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { testSubscription } from "../subscribe/actions.js";
-import { settingsInForm } from "../subscribe/form.js";
+import { CHANNELS, settingFields, settingsInForm } from "../subscribe/form.js";
 import { saveUntilKept } from "../subscribe/save.js";
-import { subjectsIn, typedNames } from "../subscribe/subjects.js";
+import { subjectField, subjectsIn, typedNames } from "../subscribe/subjects.js";
 import { headline, managedServer, serverSubscriptions, setupButton } from "../subscribe/subscription.js";
-import { addForm, channelIn } from "./form.js";
 import { addButton, overview, testAllButton } from "./overview.js";
 
 /** /setup shows everything that a server has set up. */
@@ -29,10 +29,36 @@ export const setup: ActingCommand<Network> = {
   run: (interaction, services) => overview(serverOf(interaction), services),
 };
 
+const CHANNEL = "channel";
+
+/**
+ * Returns the dialog that adds a subscription. What must be answered comes first.
+ * @param id a subject that is filled in
+ * @throws {PersonError} if the person may not manage the server
+ */
+async function addForm(feedName: string, click: Click, services: Network, id?: string): Promise<Form> {
+  managedServer(click);
+  const feed = feedOf(feedName, services);
+  const subjects = id === undefined ? "" : await typedNames(feed, id, services);
+  const settings = settingFields(draftOf(feed), feed);
+  const isRequired = ({ name }: FormField) => feed.options[name]?.isRequired === true;
+  const chosen = click.channelId ?? "";
+  const fields: FormField[] = [
+    { name: CHANNEL, label: "Channel", kind: "channel", chosen, types: CHANNELS },
+    ...subjectField(feed, subjects),
+    ...settings.filter(isRequired),
+    ...settings.filter((each) => !isRequired(each)),
+  ];
+  return { title: `Add ${feed.name}`, fields };
+}
+
 /** Saves the subscriptions that a dialog asks for. Returns the result in lines. @throws {PersonError} */
 async function add(click: Click, feed: FeedDefinition, services: Network): Promise<readonly Markdown[]> {
   if (!click.isModalSubmit()) throw new PersonError(OTHER_VERSION);
-  const place = await readPlace(services.rest, managedServer(click), channelIn(click));
+  const guildId = managedServer(click);
+  const channelId = answersOf(click).get(CHANNEL)?.[0];
+  if (channelId === undefined) throw new PersonError("Pick a channel, and try again.");
+  const place = await readPlace(services.rest, guildId, channelId);
   const given = settingsInForm(click, feed, draftOf(feed));
   const subjects = feed.subject?.option ? await subjectsIn(click, feed, services) : [null];
   const lines: Markdown[] = [];
@@ -101,12 +127,7 @@ export const setupButtons: readonly ButtonHandler<Network>[] = [
   handlerOf({
     button: subscribeHereButton,
     audience: "person",
-    async form({ feed: feedName, id }, click, services: Network) {
-      managedServer(click);
-      const feed = feedOf(feedName, services);
-      const name = id === undefined ? "" : await typedNames(feed, id, services);
-      return addForm(feed, click.channelId ?? "", name);
-    },
+    form: ({ feed, id }, click, services: Network) => addForm(feed, click, services, id),
     handle: ({ feed }, click, services: Network) => addAndShow(feed, click, services),
   }),
   handlerOf({
@@ -117,10 +138,7 @@ export const setupButtons: readonly ButtonHandler<Network>[] = [
   handlerOf({
     button: addButton,
     audience: "owner",
-    async form({ feed }, click, services: Network) {
-      managedServer(click);
-      return addForm(feedOf(feed, services), click.channelId ?? "");
-    },
+    form: ({ feed }, click, services: Network) => addForm(feed, click, services),
     handle: ({ feed }, click, services: Network) => addAndShow(feed, click, services),
   }),
   handlerOf({

@@ -206,10 +206,6 @@ async function saveWatch(
   });
 }
 
-/** @param networks name of the networks, if the bot serves others, too */
-const refusedWords = (networks: string | undefined): string =>
-  `Discord didn't let me message you, so your watches${networks === undefined ? "" : ` on ${networks}`} are paused. Allow direct messages from a server we share, then resume them in \`/watch list\`.`;
-
 /** Tells a person that Discord refused a message to them. Each refusal is reported once. */
 export async function tellRefusal(
   userId: string,
@@ -221,8 +217,10 @@ export async function tellRefusal(
   );
   const refusedPeople = people.filter(({ person }) => person?.refusedAt !== undefined);
   if (refusedPeople.length === 0) return;
-  const networkNames = refusedPeople.map(({ name }) => name).join(" and ");
-  await say(refusedWords(served.length > 1 ? networkNames : undefined));
+  const onNetworks = served.length > 1 ? ` on ${refusedPeople.map(({ name }) => name).join(" and ")}` : "";
+  await say(
+    `Discord didn't let me message you, so your watches${onNetworks} are paused. Allow direct messages from a server we share, then resume them in \`/watch list\`.`,
+  );
   for (const { state } of refusedPeople) await clearRefusal(userId, state);
 }
 
