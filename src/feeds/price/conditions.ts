@@ -133,14 +133,11 @@ export function subjectOf(
 export function settingsOf(
   subject: string,
 ): (Pick<Condition, "when" | "over"> & { readonly value: string }) | undefined {
-  const [when = "", amount = "", over = options.over.byDefault] = subject.split("-");
-  const parsedSettings = {
-    when: options.when.parse(when),
-    value: parseValue(amount),
-    over: options.over.parse(over),
-  };
-  if (!parsedSettings.when || !parsedSettings.value || !parsedSettings.over) return undefined;
-  return { when: parsedSettings.when, value: parsedSettings.value, over: parsedSettings.over };
+  const [typedWhen = "", amount = "", typedOver = options.over.byDefault] = subject.split("-");
+  const when = options.when.parse(typedWhen);
+  const value = parseValue(amount);
+  const over = options.over.parse(typedOver);
+  return when && value && over ? { when, value, over } : undefined;
 }
 
 /** Describes a condition, such as "above 0.16 USD". */
@@ -271,22 +268,18 @@ export function judge(
   mayAlert = true,
 ): Judged {
   const { when, repeat } = condition;
+  const isMove = when === "moves";
   const usd = Number(price);
-  const [since, movedFrom] = (when === "moves" && moveBase(condition, samples, now)) || [];
-  const base = when === "moves" ? movedFrom : before;
-  if (when === "moves" && base === undefined) return { memory: known ?? { isArmed: true } };
+  const [since, movedFrom] = (isMove && moveBase(condition, samples, now)) || [];
+  const base = isMove ? movedFrom : before;
+  if (isMove && base === undefined) return { memory: known ?? { isArmed: true } };
   const isHolding = isMet(condition, usd, base);
-  const heldBefore =
-    when === "moves" || before === undefined ? isHolding : isPastLimit(condition, Number(before));
+  const heldBefore = isMove || before === undefined ? isHolding : isPastLimit(condition, Number(before));
   const { told } = known ?? {};
   const isDown = usd < Number(base ?? price);
   // A move that turned around within the span came back through zero, perhaps between two prices.
-  const isReversed =
-    when === "moves" &&
-    repeat === "every" &&
-    told?.isDown !== undefined &&
-    isHolding &&
-    told.isDown !== isDown;
+  const hasTurned = told?.isDown !== undefined && told.isDown !== isDown;
+  const isReversed = isMove && repeat === "every" && isHolding && hasTurned;
   const memory = known
     ? { ...known, isArmed: known.isArmed || isReversed }
     : { isArmed: !(isHolding && heldBefore) };
@@ -295,11 +288,11 @@ export function judge(
   if (isHolding && memory.isArmed && isLater) {
     // If the limit was passed before the previous price, during an hour's wait or while the bot was away, an older one shows it.
     const lastOutside =
-      when !== "moves" && heldBefore
+      !isMove && heldBefore
         ? samples.findLast(([, each]) => !isPastLimit(condition, Number(each)))
         : undefined;
     return {
-      memory: { isArmed: false, told: { at: now, price, ...(when === "moves" ? { isDown } : {}) } },
+      memory: { isArmed: false, told: { at: now, price, ...(isMove ? { isDown } : {}) } },
       from: lastOutside?.[1] ?? base ?? price,
       ...(since === undefined ? {} : { since }),
     };

@@ -162,18 +162,8 @@ const definition: FeedDefinition = {
     const condition = conditionOf(subscription);
     const sampleSubject = subscription.subject ?? subjectOf({ ...condition });
     // The drill has no menu, which would snooze the real alert.
-    return {
-      ...viewOf(
-        {
-          channelId: "",
-          subject: sampleSubject,
-          ...exampleMove(condition, price ?? "0.15"),
-          at: now,
-        },
-        mark,
-      ),
-      menus: [],
-    };
+    const sampleMove = exampleMove(condition, price ?? "0.15");
+    return { ...viewOf({ channelId: "", subject: sampleSubject, ...sampleMove, at: now }, mark), menus: [] };
   },
 
   async standing({ explorer, state, renderer, now }, subscription) {
@@ -256,16 +246,10 @@ export function createPoll(explorer: Explorer, state: State, now: () => number) 
         // A subscription that was saved again starts with empty memory.
         const memory = keptMemory?.savedAt === savedAt ? keptMemory : undefined;
         const isSnoozed = snoozeEnd(subscription, now()) > 0;
-        const judgement = judge(
-          conditionOf(subscription),
-          memory,
-          price,
-          believed,
-          // Samples since it was saved may have passed the limit before the first poll.
-          memory || savedAt === undefined ? previousPrice : knownAt(savedAt),
-          now(),
-          !isSnoozed,
-        );
+        const condition = conditionOf(subscription);
+        // Samples since it was saved may have passed the limit before the first poll.
+        const earlierPrice = memory || savedAt === undefined ? previousPrice : knownAt(savedAt);
+        const judgement = judge(condition, memory, price, believed, earlierPrice, now(), !isSnoozed);
         if (judgement.memory !== memory) {
           const saved = savedAt === undefined ? {} : { savedAt };
           writes.push(state.open(priceWatches).put(id, { ...judgement.memory, ...saved }));
@@ -278,7 +262,7 @@ export function createPoll(explorer: Explorer, state: State, now: () => number) 
             to: price,
             at: now(),
             since: judgement.since,
-            ...(conditionOf(subscription).repeat === "once" ? { isLast: true } : {}),
+            ...(condition.repeat === "once" ? { isLast: true } : {}),
           });
       }
       if (events.length + writes.length > 0) yield { events, writes };
