@@ -53,7 +53,7 @@ export interface PollFindings {
 }
 
 /** Returns empty findings of a poll. */
-export function noFindings({ alerts: known }: Pick<Loaded, "alerts">): PollFindings {
+export function noFindings({ alerts: known }: Loaded): PollFindings {
   const groups = new Map<string, string[]>();
   for (const [id, { kind, channelId, endedAt }] of known)
     if (kind === "many" && endedAt === undefined) addTo(groups, channelId, id);
@@ -73,7 +73,7 @@ const CHANNELS_PER_STEP = 25;
 /** Divides the findings of a poll into commits. All findings of a channel are in the same one. */
 export async function* stepsOf(
   state: State,
-  { watched }: Pick<Loaded, "watched">,
+  { watched }: Loaded,
   { events, alerts: changedAlerts, watches }: PollFindings,
 ): AsyncGenerator<Required<Pick<Findings, "events" | "writes" | "changed">>> {
   interface Step {

@@ -97,12 +97,8 @@ function judgeAbsence(poll: Poll, each: WatchedValidator): ValidatorWatch {
   const isCalm = alert && isHandled(poll, alert);
   if (alert) {
     overWithin(poll, alert, now, true);
-    found.alerts.set(alertId(channelId, alert.subject), {
-      ...alert,
-      endedAt: now,
-      isGone: true,
-      revision: alert.revision + 1,
-    });
+    const nextAlert = { ...alert, endedAt: now, isGone: true, revision: alert.revision + 1 };
+    found.alerts.set(alertId(channelId, alert.subject), nextAlert);
   }
   const since = watch.alert ?? missingSince;
   found.events.push({ kind: "gone", channelId, validator, since, isCalm });
@@ -182,16 +178,10 @@ async function settle(
   if (!hasTopic(subscription, { topics }, "version")) return nextWatch;
   const warned = warnOfUpgrade(poll, each, activity.version);
   const { behind, toldVersion, ...others } = nextWatch;
-  const judgement = judgeVersion(behindWhat(activity.version, survey), nextWatch, now);
-  if (judgement.tell !== undefined)
-    found.events.push({
-      kind: "version",
-      channelId,
-      validator,
-      target: judgement.tell,
-      running: activity.version,
-    });
-  return { ...others, ...judgement.memory, ...warned };
+  const { memory, tell } = judgeVersion(behindWhat(activity.version, survey), nextWatch, now);
+  if (tell !== undefined)
+    found.events.push({ kind: "version", channelId, validator, target: tell, running: activity.version });
+  return { ...others, ...memory, ...warned };
 }
 
 /** Warns a person of an upgrade of the network that their validator is not ready for. Returns what to remember. */
