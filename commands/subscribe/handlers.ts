@@ -15,7 +15,14 @@ import { isNetwork } from "../network-option.js";
 import { endSubscription, resumeSubscription, testSubscription } from "./actions.js";
 import { FEED_OPTION, foreignOption, namedSubject, SUBJECT_OPTION, settingsIn } from "./choice.js";
 import { save } from "./save.js";
-import { described, headline, paragraph, type Subcommand, servedOf, subscriptionsIn } from "./subscription.js";
+import {
+  described,
+  headline,
+  paragraph,
+  type Subcommand,
+  servedOf,
+  subscriptionsIn,
+} from "./subscription.js";
 
 const channelIdOf = ({ options, channelId }: ChatInputCommandInteraction): string =>
   options.getChannel("channel")?.id ?? channelId;
