@@ -55,6 +55,7 @@ it("docs/messages.md lists each sentence that no scene shows", () => {
 
 /** Beginnings of refusals that no scene shows, because they need a race, a limit or a change in the meantime. */
 const NOT_SHOWN: readonly string[] = [
+  "I'm being restarted, and can't finish this. Please try again",
   "That channel no longer exists. Remove its subscription, or p",
   "That isn't a super validator, so it has no votes. Pick one o",
   "This alert was for one time, so there's nothing to snooze.",

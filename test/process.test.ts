@@ -113,20 +113,27 @@ describe("the bot as a process", () => {
     expect(statSync(join(env.DATA_DIR, "crier.db-wal")).size).toBe(0);
   });
 
-  it("answers a person before it ends, although the explorer does not answer", async () => {
-    const bot = startBotProcess(botEnvironment(discord, explorer));
-    await bot.ready();
-    explorer.injectFault({ kind: "silence" }, { path: /contracts/ });
-    const place = { user: discord.people.ana, channel: discord.channels.general };
-    const interaction = discord.driver.type(place, "/contract list");
-    await expect.poll(() => interaction.thinking).toBe(true);
-    expect(await bot.stop("SIGTERM")).toBe(0);
-    explorer.clearFaults();
-    expect(interaction.thinking).toBe(false);
-    expect(interaction.messages.map(({ content }) => content)).toEqual([
-      "The explorer is too slow at the moment. Please try again in a minute.",
-    ]);
-  });
+  it.each([
+    ["a screen", "/contract list", {}],
+    ["a subscription", "/subscribe price", { when: "above", value: "0.9" }],
+    ["a private alert", "/watch price", { when: "above", value: "0.9" }],
+  ] as const)(
+    "answers a person who waits for %s before it ends, although the explorer does not answer",
+    async (_, command, given) => {
+      explorer.injectFault({ kind: "silence" }, { path: /contracts|get-price/ });
+      const bot = startBotProcess(botEnvironment(discord, explorer));
+      await bot.ready();
+      const place = { user: discord.people.owner, channel: discord.channels.general };
+      const interaction = discord.driver.type(place, command, given);
+      await expect.poll(() => interaction.thinking).toBe(true);
+      expect(await bot.stop("SIGTERM")).toBe(0);
+      explorer.clearFaults();
+      expect(interaction.thinking).toBe(false);
+      expect(interaction.messages.map(({ content }) => content)).toEqual([
+        "I'm being restarted, and can't finish this. Please try again in a minute.",
+      ]);
+    },
+  );
 
   it("stops as usual while its shards connect", async () => {
     const env = botEnvironment(discord, explorer, {

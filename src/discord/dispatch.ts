@@ -71,7 +71,7 @@ interface DispatchDeps<Services extends AnswerServices> {
   /** Discord's ids by command path, such as "validator list". Empty until the commands are registered. */
   readonly commandPaths: () => ReadonlyMap<string, string>;
   readonly onInteraction: OnInteraction;
-  /** Aborted shortly before the bot ends. Screens that are still loading are given up, so that their people get an answer. */
+  /** Aborted shortly before the bot ends. Answers that are still in progress are given up, so that their people are told. */
   readonly stopping: AbortSignal;
   readonly log: Log;
 }
@@ -155,15 +155,13 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     const memberPermissions = isServers ? interaction.memberPermissions : null;
     const mayDo = memberPermissions?.bitfield ?? null;
     const mayManage = memberPermissions?.has(PermissionFlagsBits.ManageGuild) ?? false;
-    const opening = openScreen(to, {
+    const { view, address } = await openScreen(to, {
       ...screens,
       ...(mayManage ? {} : { subscribeLinks: noLinks }),
       explorer: bound,
       commands: () => commandHelp(commands, commandPaths(), mayDo),
     });
-    const opened = await unlessAborted(opening, stopping);
-    if (!opened) throw new ExplorerError("slow", "No answer before the bot ended");
-    return renderer.screen(opened.view, opened.address, from?.back);
+    return renderer.screen(view, address, from?.back);
   };
 
   /** Sends the answer, or an error message if the work fails. @returns the outcome, for the metrics */
@@ -175,9 +173,14 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
   ): Promise<string> => {
     let outcome = "answered";
     let handlerLabel: string | undefined;
-    const answerWork = services.then((own) => {
+    const making = services.then((own) => {
       handlerLabel = own.label;
       return makeAnswer(own);
+    });
+    const answerWork = unlessAborted(making, stopping).then((answer) => {
+      if (!answer)
+        throw new FinalError("I'm being restarted, and can't finish this. Please try again in a minute.");
+      return answer;
     });
     const explained = (error: unknown) => {
       outcome = kindOf(error);
