@@ -183,7 +183,10 @@ export interface FeedDefinition {
     own: readonly Subscription[],
     option: Markdown,
   ): Promise<readonly Markdown[]>;
-  /** Returns lines about subjects that are already open, for a new subscriber. They are not announced. */
+  /**
+   * Returns lines about the subjects as they are now, for a new subscriber and after a pause. What is open already is not announced,
+   * unless a line says so.
+   */
   standing(deps: AnswerDeps, subscription: Subscription): Promise<readonly Markdown[]>;
   /** Returns the time of the last read, for the list of subscriptions. Missing if each subscription has its own. */
   lastRead?(state: State): Promise<Markdown | undefined>;

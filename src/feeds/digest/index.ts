@@ -4,6 +4,7 @@ import type { Feed, FeedDefinition } from "../../delivery/feed.js";
 import type { FeedDeps, FeedModule, PollSteps, Subscribers } from "../../delivery/module.js";
 import { isSuperValidator, partiesIn } from "../../directory/groups.js";
 import { headlineOf } from "../../screens/view.js";
+import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
 import { timestampSchema } from "../../storage/timestamp.js";
 import { md, timestamp } from "../../text/markdown.js";
@@ -43,6 +44,16 @@ const digestEventSchema = z.object({
 });
 type DigestEvent = z.infer<typeof digestEventSchema>;
 
+/** Returns the end of the time that a subscription's last digest covered, epoch ms. `undefined` if there was none. */
+async function lastDigestOf(
+  state: Pick<State, "open">,
+  { channelId, since }: Subscription,
+): Promise<number | undefined> {
+  const lastDigestAt = (await state.open(digests).get(channelId))?.at;
+  // The time before the subscription counts as covered, so that its first digest does not speak of it.
+  return lastDigestAt !== undefined && lastDigestAt > since ? lastDigestAt : undefined;
+}
+
 const definition: FeedDefinition = {
   name: DIGEST_FEED,
   description: "Post a daily or weekly summary: votes, validators, the price",
@@ -79,14 +90,15 @@ const definition: FeedDefinition = {
     return digestView(await collectFacts(sources, scope), { ...span, every, isLate: false }, mark);
   },
 
-  standing: async ({ now }, subscription) => [
-    md`First digest: ${timestamp(slotAfter(scheduleOf(subscription), now), "f")}.`,
-  ],
+  async standing({ state, now }, subscription) {
+    const nextAt = timestamp(slotAfter(scheduleOf(subscription), now), "f");
+    const isFirst = (await lastDigestOf(state, subscription)) === undefined;
+    return [isFirst ? md`First digest: ${nextAt}.` : md`Next digest: ${nextAt}.`];
+  },
 
   async nowOf({ state }, subscription) {
-    const lastDigestAt = (await state.open(digests).get(subscription.channelId))?.at;
-    // The time before the subscription counts as covered, so that its first digest does not speak of it.
-    return lastDigestAt === undefined || lastDigestAt <= subscription.since
+    const lastDigestAt = await lastDigestOf(state, subscription);
+    return lastDigestAt === undefined
       ? md`no digest yet`
       : md`last digest covered up to ${timestamp(lastDigestAt, "f")}`;
   },

@@ -19,7 +19,7 @@ import { grouped } from "../../text/numbers.js";
 import { pastTime } from "../../util/clock.js";
 import { inPieces } from "../../util/event-loop.js";
 import { present } from "../../util/present.js";
-import { isDone, lastAlertOf, watchId } from "./alerts.js";
+import { isArmed, isDone, lastAlertOf, watchId } from "./alerts.js";
 import { PRICE_FEED, priceWatches } from "./collections.js";
 import {
   backWords,
@@ -177,7 +177,12 @@ const definition: FeedDefinition = {
     const isBelieved =
       when !== "moves" ||
       isBelievable(price, answer?.updateTimestamp ?? null, medianPrice(samples, now), now);
-    const isHolding = price !== null && isBelieved && isMetAlready(condition, Number(price), samples, now);
+    // An armed alert comes at once, such as after a pause in which the price has passed the limit.
+    const isHolding =
+      price !== null &&
+      isBelieved &&
+      !(await isArmed(state, subscription)) &&
+      isMetAlready(condition, Number(price), samples, now);
     const wholeAt = wholeFrom(condition, samples, now);
     return present([
       priceLine(answer, now),

@@ -76,6 +76,21 @@ describe("a digest", () => {
     expect(text).not.toContain("Late because");
   });
 
+  it("is the next one, and no longer the first, once it resumes after a pause", async () => {
+    const { driver, people, channels } = harness.discord;
+    const owner = { user: people.owner, channel: channels.general };
+    await ask("/subscribe newcomers", { channel: channel.id });
+    const card = await driver.choose(
+      owner,
+      await ask("/subscribe remove", { channel: channel.id }),
+      "digest",
+    );
+    await driver.click(owner, card, "Pause");
+    await driver.click(owner, card, "Resume");
+    expect(textOf(card)).toMatch(/Next digest: <t:\d+:f>/);
+    await ask("/subscribe remove", { channel: channel.id, feed: "newcomers" });
+  });
+
   it("is posted once per slot, even after a restart, and says so if it is late", async () => {
     await harness.restart();
     await harness.bot().stop();

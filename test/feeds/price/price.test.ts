@@ -186,4 +186,32 @@ describe("a channel with price alerts", () => {
     const usual = textOf(await ask("/subscribe price", { when: "moves", value: "5", channel: aside.id }));
     expect(usual).not.toContain("small move");
   });
+
+  it("does not say on resuming that the price must be back first, if the alert comes then", async () => {
+    const { ledger } = harness.explorer;
+    const { driver, people, guild, channels } = harness.discord;
+    const paused = world().addChannel({ type: 0, guild_id: guild.id, name: "paused-market" });
+    const owner = { user: people.owner, channel: channels.general };
+    ledger.setPrice(0.15);
+    for (const value of ["0.2", "0.3"])
+      await ask("/subscribe price", { when: "above", value, channel: paused.id });
+    await polls(3);
+    const card = await driver.choose(
+      owner,
+      await ask("/subscribe remove", { channel: paused.id }),
+      "price: above 0.2 USD",
+    );
+    await driver.click(owner, card, "Pause");
+    ledger.setPrice(0.21);
+    await polls(2);
+    await driver.click(owner, card, "Resume");
+    expect(textOf(card)).toContain("but again only if the price was back at 0.198 USD or below");
+    expect(textOf(card)).not.toContain("already above that");
+    await world().until(() => world().read(paused).length === 1, "the alert");
+    // Then it comes only after the price was back.
+    await driver.click(owner, card, "Pause");
+    await driver.click(owner, card, "Resume");
+    expect(textOf(card)).toContain("already above that. You'll be told the next time");
+    ledger.setPrice(0.15);
+  });
 });
