@@ -443,7 +443,8 @@ function readEnvFile(): Environment {
   try {
     const bytes = readFileSync(".env");
     // Windows PowerShell 5 writes UTF-16. The decoder removes the byte-order mark, which some editors add to UTF-8, too.
-    const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : "utf-8";
+    const byMark: Readonly<Record<string, string>> = { fffe: "utf-16le", feff: "utf-16be" };
+    const encoding = byMark[bytes.toString("hex", 0, 2)] ?? "utf-8";
     return parseEnv(new TextDecoder(encoding).decode(bytes));
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";

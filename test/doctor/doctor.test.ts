@@ -112,8 +112,10 @@ describe("the doctor", () => {
     });
     expect(unreadable.said).not.toContain("    at ");
     const marked = newDataDir();
-    for (const encoding of ["utf8", "utf16le"] as const) {
-      writeFileSync(join(marked, ".env"), "\ufeffDISCORD_TOKEN=x", encoding);
+    const settings = "\ufeffDISCORD_TOKEN=x";
+    const utf16 = Buffer.from(settings, "utf16le");
+    for (const bytes of [Buffer.from(settings), utf16, Buffer.from(utf16).swap16()]) {
+      writeFileSync(join(marked, ".env"), bytes);
       const unmarked = await runIn(marked, {});
       expect(unmarked.said).toContain("EXPLORER_API_URL is missing");
       expect(unmarked.said).not.toContain("DISCORD_TOKEN");

@@ -53,6 +53,7 @@ describe("a request that closed long ago", () => {
     openUntil: NOW - DAY,
     votes: { ann: true },
     unconfirmed: tracked().terms,
+    isDisputed: true,
     reminded: ["1:2"],
   });
 

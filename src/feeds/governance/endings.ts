@@ -50,7 +50,7 @@ export function afterMissing(
  */
 export function pruned(known: TrackedVoteRequest, now: number): TrackedVoteRequest | undefined {
   if (known.closedAt === undefined || now - known.closedAt < PRUNE_MS) return undefined;
-  const { votes, unconfirmed, closedAt, openUntil, ...kept } = known;
+  const { votes, unconfirmed, isDisputed, closedAt, openUntil, ...kept } = known;
   const terms = { title: null, action: null, voteBefore: null, targetEffectiveAt: null };
   return { ...kept, phase: "ignored", contractIds: [], reminded: [], terms };
 }
