@@ -119,8 +119,8 @@ interface NamesDeps {
 /** Maximum number of details that are read at the same time. */
 const MAX_READS = 2;
 /**
- * Time for which a detail that could not be read is not read again, in ms. After the explorer has restricted one, no detail is read.
- * Less than the interval of polls, so that each of them tries.
+ * Time for which screens and messages do not read a detail again that could not be read, in ms. After the explorer has restricted
+ * one, they read none. Polls read all: a single request may be restricted, and nothing else would name the others.
  */
 const FAILED_MS = 30 * SECOND;
 /** Maximum number of failed details to remember. */
@@ -166,6 +166,8 @@ export function createNames({ directory, explorer, state, log, coin = DEFAULT_CO
   const failedReads = new LRUCache<string, true>({ max: MAX_FAILED, ttl: FAILED_MS });
   /** Time from which restricted details are read again, in ms of the steady clock. */
   let restrictedUntil = Number.NEGATIVE_INFINITY;
+  const isDenied = (identity: string): boolean =>
+    failedReads.has(identity) || performance.now() < restrictedUntil;
   const noteFailure = (identity: string, { problem, unsent }: ExplorerError) => {
     if (problem === "withheld") restrictedUntil = performance.now() + FAILED_MS;
     if (!unsent) failedReads.set(identity, true);
@@ -196,7 +198,7 @@ export function createNames({ directory, explorer, state, log, coin = DEFAULT_CO
   const readDetails = async (
     rows: readonly NamedRow[],
     isWanted: (row: NamedRow) => boolean,
-    max: number,
+    { max = Number.POSITIVE_INFINITY, isPoll = false } = {},
   ): Promise<void> => {
     // If the state cannot be read, the details are fetched again.
     await load().catch(() => {});
@@ -206,7 +208,7 @@ export function createNames({ directory, explorer, state, log, coin = DEFAULT_CO
         const identity = identityOf(row) ?? "";
         const readOne = async () => {
           const readRow = async () => {
-            if (failedReads.has(identity) || performance.now() < restrictedUntil) return undefined;
+            if (!isPoll && isDenied(identity)) return undefined;
             const detail = await readDetail(explorer, row).catch((error: unknown) => {
               if (error instanceof ExplorerError) noteFailure(identity, error);
               throw error;
@@ -341,11 +343,11 @@ export function createNames({ directory, explorer, state, log, coin = DEFAULT_CO
       });
     },
     async read(rows, ms) {
-      const reading = readDetails(rows, isUnnamed, Number.POSITIVE_INFINITY);
+      const reading = readDetails(rows, isUnnamed);
       await (ms === undefined ? reading : withTimeout(reading, ms, () => undefined));
     },
 
-    readAll: (rows, max) => readDetails(rows, isUnread, max),
+    readAll: (rows, max) => readDetails(rows, isUnread, { max, isPoll: true }),
   };
   return names;
 }

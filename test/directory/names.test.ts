@@ -3,6 +3,7 @@ import { requestSummaries } from "../../src/directory/collections.js";
 import { createDirectory } from "../../src/directory/directory.js";
 import { listedIn, proposalEntry } from "../../src/directory/fill.js";
 import { createNames } from "../../src/directory/names.js";
+import { ExplorerError } from "../../src/explorer/errors.js";
 import type { Explorer } from "../../src/explorer/service.js";
 import { toAction } from "../../src/ledger/actions.js";
 import { missingLine } from "../../src/screens/vote-parts.js";
@@ -225,4 +226,19 @@ it("keeps a vote request's opening time when its later contracts are listed", as
   list("c0", opened);
   list("c2", lastVote);
   expect(openedAt()).toBe(opened);
+});
+
+it("a poll names all other requests if the explorer restricts the details of some", async () => {
+  const voteRequest = async ({ id }: { readonly id: string }) => {
+    if (id === "c0" || id === "c1") throw new ExplorerError("withheld", "answered 451", { status: 451 });
+    return { data: { actionConfig: {} } };
+  };
+  const explorer = { voteRequest } as unknown as Explorer;
+  const names = createNames({ directory: createDirectory(), explorer, state: newState(), log: quiet });
+  const ids = Array.from({ length: 9 }, (_, at) => `c${at}`);
+  const rows = ids.map((id) => ({ title: null, trackingCid: id, contractId: null }));
+  // Somebody has just opened a list with them.
+  await names.read(rows);
+  await names.readAll(rows, 20);
+  expect(ids.filter((id) => names.actionOf(id) === undefined)).toEqual(["c0", "c1"]);
 });
