@@ -160,6 +160,8 @@ const isOffered = ({ goneAt }: NamedEntry): boolean => goneAt === undefined;
 /** Maximum length of the search text (as long as the longest id), and maximum number of its words. */
 const MAX_TYPED = 300;
 const MAX_WORDS = 6;
+/** Maximum number of words of a text that looks like an id, as a name such as "Deactivate …" does, too. */
+const MAX_ID_WORDS = 12;
 /**
  * Maximum length of a word in which typing errors are tolerated. Each edit of a longer word takes more time, and no name has such
  * words.
@@ -244,9 +246,10 @@ export function createDirectory(now = Date.now): Directory {
     if (!text) return mostRelevant(listOf(kind), max).map((entry) => ({ match: { kind, entry }, rank: 0 }));
     const isLikeId = LIKE_AN_ID.test(text);
     const allWords = text.split(SEPARATORS).filter(Boolean);
-    const typedWords = allWords.slice(0, MAX_WORDS);
+    const wordLimit = isLikeId ? MAX_ID_WORDS : MAX_WORDS;
+    const typedWords = [...new Set(allWords.slice(0, wordLimit))];
     // An id must not find another one that has only its first words. Looking for each word takes too long.
-    const otherWords = isLikeId ? allWords.slice(MAX_WORDS) : [];
+    const otherWords = isLikeId ? allWords.slice(wordLimit) : [];
     const hasOthers = (entry: NamedEntry) =>
       otherWords.every((word) => foldedName(entry).includes(word) || foldedId(entry).includes(word));
     const byId = isLikeId

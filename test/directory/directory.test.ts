@@ -73,6 +73,16 @@ describe("the directory", () => {
     expect(found("cafe of the old town by th river sea")).toEqual([]);
   });
 
+  it("tolerates a typing error in each word of a long name that looks like an id", async () => {
+    const requests = createDirectory();
+    const name = "Deactivate the featured application of the Delta Laboratories company";
+    await requests.replace("proposal", [{ id: "c1", name, active: true }], 1);
+    const found = (text: string) => requests.search(["proposal"], text, 25).map(({ entry: { id } }) => id);
+    expect(found("deactivat the featured application of the delta laboratories")).toEqual(["c1"]);
+    expect(found("deactivate the featured application of the delta laboratores company")).toEqual(["c1"]);
+    expect(found("deactivate the featured application of the delta observatories")).toEqual([]);
+  });
+
   it("limits a label's length, and always keeps the end of the id", () => {
     const long = { ...entry("x".repeat(300), "y".repeat(180), 1) };
     const label = entryLabel(long, 98);
