@@ -6,7 +6,7 @@ import { type ButtonHandler, handlerOf } from "../../src/discord/buttons.js";
 import type { Click } from "../../src/discord/clicks.js";
 import { LIMITS } from "../../src/discord/limits.js";
 import type { MessagePayload } from "../../src/discord/message.js";
-import { goneRoles, readPlace, visiblePlace } from "../../src/discord/places.js";
+import { goneRoles, guildOf, readPlace } from "../../src/discord/places.js";
 import type { Network } from "../../src/networks/network.js";
 import { buttonAddress, defineButton, subjectParameter } from "../../src/screens/addresses.js";
 import type { Link, Menu, View } from "../../src/screens/view.js";
@@ -174,6 +174,16 @@ async function card(
   return shownBy.renderer.message(view);
 }
 
+/**
+ * Checks the server of a channel. A subscription from the environment does not say it.
+ * @throws {PersonError} if the channel is in another server, or says what is wrong if the bot cannot see it
+ */
+async function checkServer(channelId: string, guildId: string, { rest }: Network): Promise<void> {
+  const seenGuildId = await guildOf(rest, channelId).catch(() => undefined);
+  if (seenGuildId === undefined) await readPlace(rest, guildId, channelId);
+  else if (seenGuildId !== guildId) throw noLongerThere();
+}
+
 /** @throws {PersonError} if it is not there any more, or the person may not change it */
 async function findSubscription(wanted: Place, click: Click, shownBy: Network) {
   const guildId = managedServer(click);
@@ -181,9 +191,7 @@ async function findSubscription(wanted: Place, click: Click, shownBy: Network) {
   const inChannel = await subscriptionsIn(c, guildId, shownBy.networks);
   const found = findAmong(inChannel, { feed, subject: id, network });
   if (!found) throw noLongerThere();
-  // A subscription from the environment does not say in which server its channel is.
-  const isOurs = found.subscription.guildId !== null || (await visiblePlace(shownBy.rest, guildId, c));
-  if (!isOurs) throw noLongerThere();
+  if (found.subscription.guildId === null) await checkServer(c, guildId, shownBy);
   return { found, guildId };
 }
 

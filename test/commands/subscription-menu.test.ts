@@ -315,4 +315,21 @@ describe("a channel with several subscriptions", () => {
     );
     expect(told("🧪 TEST")).toBe(before);
   });
+
+  it("says what is missing if the bot can't see the channel of one from the environment", async () => {
+    const { driver, channels, guild, world } = harness.discord;
+    const message = await driver.ask(owner(), "/price");
+    const custom_id = `Asub?c=${channels.governance.id}&feed=governance`;
+    const components = [{ type: 1 as const, components: [{ type: 2, style: 2, label: "Open", custom_id }] }];
+    const card = await driver.click(owner(), { ...message, components }, "Open");
+    const before = channels.governance.permission_overwrites;
+    const hidden = { allow: "0", deny: String(PERMISSION.viewChannel) };
+    channels.governance.permission_overwrites = [
+      { id: guild.id, type: 0, ...hidden },
+      { id: world.bot.id, type: 1, ...hidden },
+    ];
+    const answer = textOf(await driver.click(owner(), card, "Test"));
+    channels.governance.permission_overwrites = before;
+    expect(answer).toContain("Grant me **View Channel** there");
+  });
 });
