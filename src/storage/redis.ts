@@ -96,7 +96,10 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
   const beginSlowness = (reason: string) => {
     if (reasons.size > 0) return;
     reasons.set("slow", reason);
-    log.warn({ reason }, "Redis is slow and not usable as a cache; announcements and settings still work");
+    log.warn(
+      { reason },
+      "Redis is slow and not usable as a cache; announcements and settings are as slow as Redis",
+    );
   };
   const fails = (error: unknown) =>
     beginFailure(explainRedis(error, url, wasConnected), isRefusal(error) ? "refusing" : "away");
