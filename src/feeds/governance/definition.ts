@@ -76,11 +76,11 @@ const proposalWatch: WatchChoice = {
       await names.load().catch(() => {});
       // Use the same name as in messages, even if the explorer no longer lists the request.
       const tracked = await state.open(trackedVoteRequests).get(requestKey(id));
-      if (tracked?.terms.title != null) return names.voteRequest(toVoteRequest(tracked), MAX_WATCHED);
+      const request = tracked ? toVoteRequest(tracked) : { identity: id, title: null, contractId: null };
+      if (request.title !== null) return names.voteRequest(request, MAX_WATCHED);
+      await names.read([{ title: null, trackingCid: id, contractId: request.contractId }], NAMES_MS);
       const title = directory.entry("proposal", id)?.name ?? null;
-      const contractId = tracked?.contractIds.at(-1) ?? null;
-      await names.read([{ title: tracked?.terms.title ?? null, trackingCid: id, contractId }], NAMES_MS);
-      return names.voteRequest({ identity: id, title }, MAX_WATCHED);
+      return names.voteRequest({ ...request, title }, MAX_WATCHED);
     },
   },
   settings: {
