@@ -1,13 +1,11 @@
 import { parseArgs } from "node:util";
-import { REST } from "discord.js";
-import { createCommands } from "../commands/index.js";
 import { type Config, ConfigError, loadConfig, misspeltVariables } from "./config.js";
-import { checkChannel } from "./doctor/channel.js";
 import { type Finding, SIGN, warn } from "./doctor/finding.js";
-import { checkAll } from "./doctor/index.js";
-import { feeds } from "./feeds/index.js";
 
-/** Checks everything that the bot needs and prints one line per check. The exit code is 1 if a check fails. */
+/**
+ * Checks everything that the bot needs and prints one line per check. The exit code is 1 if a check fails. The checks are loaded when
+ * they run, so that wrong options and settings are reported at once.
+ */
 
 const HELP = `npm run doctor                            checks everything the bot needs, a line each
 npm run doctor -- --endpoints             asks every endpoint of the explorer (about 40 requests) and reports differences from its documentation
@@ -29,6 +27,11 @@ async function* everything(config: Config): AsyncGenerator<Finding> {
     settled: async () => {},
     release() {},
   };
+  const [{ createCommands }, { feeds }, { checkAll }] = await Promise.all([
+    import("../commands/index.js"),
+    import("./feeds/index.js"),
+    import("./doctor/index.js"),
+  ]);
   const commands = createCommands(feeds, config.networks, unused);
   yield { what: "Settings", result: "pass", detail: "complete" };
   for (const hint of misspeltVariables()) yield warn("Settings", hint, "Correct the name, or remove it.");
@@ -71,17 +74,11 @@ async function* findings(given: DoctorOptions, stopped: AbortSignal): AsyncGener
   try {
     const config = loadConfig();
     if (given.endpoints) {
-      // Loaded only if needed, because it is a developer's tool.
       const { survey } = await import("../tools/survey/survey.js");
       yield* survey(config, given, (line) => printLine(line));
     } else if (given.channel !== undefined) {
-      const { apiUrl, token } = config.discord;
-      yield* checkChannel(
-        // Without retries, because Discord would create a second forum post if the answer to the first one was late.
-        new REST({ api: apiUrl, retries: 0, timeout: 8_000 }).setToken(token),
-        given.channel,
-        stopped,
-      );
+      const { checkChannel, createChannelRest } = await import("./doctor/channel.js");
+      yield* checkChannel(createChannelRest(config.discord), given.channel, stopped);
     } else yield* everything(config);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

@@ -8,9 +8,10 @@ import {
   ComponentType,
   DiscordAPIError,
   MessageFlags,
-  type REST,
+  REST,
   Routes,
 } from "discord.js";
+import type { Config } from "../config.js";
 import { createLinks } from "../discord/links.js";
 import { createRenderer } from "../discord/message.js";
 import { isThread } from "../discord/permissions.js";
@@ -101,6 +102,10 @@ async function fixFor(rest: REST, channel: APIChannel | undefined, error: unknow
   const lacking = await lackedIn(rest, id, channelPlace, { roleId: null, thread: true, needs: [] });
   return grant(lacking.length > 0 ? lacking.join(", ") : "the missing permissions");
 }
+
+/** Returns a client that does not retry, because Discord would create a second forum post if the answer to the first one was late. */
+export const createChannelRest = ({ apiUrl, token }: Config["discord"]): REST =>
+  new REST({ api: apiUrl, retries: 0, timeout: 8_000 }).setToken(token);
 
 /**
  * Sends a message with every feature that the bot uses to a channel or forum, checks the result, and removes the message. It is
