@@ -116,7 +116,6 @@ describe("the bot as a process", () => {
   it.each([
     ["a screen", "/contract list", {}],
     ["a subscription", "/subscribe price", { when: "above", value: "0.9" }],
-    ["a private alert", "/watch price", { when: "above", value: "0.9" }],
   ] as const)(
     "answers a person who waits for %s before it ends, although the explorer does not answer",
     async (_, command, given) => {

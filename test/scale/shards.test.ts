@@ -65,7 +65,7 @@ describeWithRedis("a bot with sixteen shards in four processes", () => {
       at += 1;
       const channel = channels[at % channels.length];
       if (channel) interactions.push(driver.type({ user: people.ana, channel }, "/price"));
-    }, 50);
+    }, 150);
   });
   afterEach(() => clearInterval(load));
 
@@ -110,7 +110,7 @@ describeWithRedis("a bot with sixteen shards in four processes", () => {
       await bots[at]?.stop("SIGTERM");
       bots[at] = next;
     }
-    await world.until(() => interactions.length > 200, "enough load");
+    await world.until(() => interactions.length > 70, "enough load");
     clearInterval(load);
     await world.until(() => unanswered().length === 0, "every answer");
     expect(discord.gateway.tooSoon).toBe(0);
