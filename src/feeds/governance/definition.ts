@@ -80,6 +80,8 @@ const proposalWatch: WatchChoice = {
       if (request.title !== null) return names.voteRequest(request, MAX_WATCHED);
       await names.read([{ title: null, trackingCid: id, contractId: request.contractId }], NAMES_MS);
       const title = directory.entry("proposal", id)?.name ?? null;
+      // It may have a title that could not be read.
+      if (!tracked && title === null && names.actionOf(id) === undefined) return names.called(id);
       return names.voteRequest({ ...request, title }, MAX_WATCHED);
     },
   },
