@@ -43,3 +43,5 @@ process.on("message", (message) => {
 });
 // The channel alone must not keep the process alive.
 process.channel?.unref();
+// The process that started the bot may have been killed before it could end the bot.
+process.on("disconnect", () => process.exit(1));
