@@ -51,7 +51,7 @@ interface StartOptions {
 }
 
 const FINISH_MS = 5_000;
-/** Time after which a stopping bot waits for the explorer no longer, in ms. The rest of FINISH_MS is for telling people. */
+/** Time after which a stopping bot gives up the answers in progress, in ms. The rest of FINISH_MS is for telling people. */
 const GIVE_UP_MS = 4_000;
 /** Maximum time that the login waits for Redis, to check if the settings fit the state, in ms. */
 const CHECK_MS = 3_000;

@@ -118,7 +118,7 @@ export async function resumeSubscription(
   const { isPaused = false } = subscription;
   const isSnoozed = snoozeEnd(subscription, Date.now()) > 0;
   if ((isPaused || isSnoozed) && !(await setPaused(network, subscription, false))) throw noLongerThere();
-  // What began during a pause is not announced any more. After a refusal, it is.
+  // Events during a pause are dropped. Those during a refusal wait, and are announced now.
   const standing = isPaused ? await feed.standing(answerDeps(person, network), subscription) : [];
   return { wasPaused: wasRefused || isPaused || isSnoozed, lines, standing };
 }
