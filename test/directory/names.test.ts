@@ -4,9 +4,10 @@ import { createDirectory } from "../../src/directory/directory.js";
 import { listedIn, proposalEntry } from "../../src/directory/fill.js";
 import { createNames } from "../../src/directory/names.js";
 import { ExplorerError } from "../../src/explorer/errors.js";
-import type { Explorer } from "../../src/explorer/service.js";
+import { createExplorerService, type Explorer } from "../../src/explorer/service.js";
 import { toAction } from "../../src/ledger/actions.js";
 import { missingLine } from "../../src/screens/vote-parts.js";
+import { createCache } from "../../src/storage/cache.js";
 import type { State } from "../../src/storage/state.js";
 import { newState, quiet } from "../harness.js";
 import { row } from "../spec/vote-requests.js";
@@ -229,11 +230,13 @@ it("keeps a vote request's opening time when its later contracts are listed", as
 });
 
 it("a poll names all other requests if the explorer restricts the details of some", async () => {
-  const voteRequest = async ({ id }: { readonly id: string }) => {
-    if (id === "c0" || id === "c1") throw new ExplorerError("withheld", "answered 451", { status: 451 });
-    return { data: { actionConfig: {} } };
-  };
-  const explorer = { voteRequest } as unknown as Explorer;
+  const explorer = createExplorerService({
+    async upstream({ path }) {
+      if (/\/c[01]\//.test(path)) throw new ExplorerError("withheld", "answered 451", { status: 451 });
+      return { json: { actionConfig: {} }, text: "", bytes: 2 };
+    },
+    cache: createCache({ memoryMb: 1, log: quiet }),
+  }).for("background");
   const names = createNames({ directory: createDirectory(), explorer, state: newState(), log: quiet });
   const ids = Array.from({ length: 9 }, (_, at) => `c${at}`);
   const rows = ids.map((id) => ({ title: null, trackingCid: id, contractId: null }));

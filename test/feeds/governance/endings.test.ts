@@ -156,25 +156,30 @@ describe("the end of a vote request", () => {
     expect(about(request, /outcome unknown/)).toEqual([]);
   });
 
-  it("is told once to a channel that refused messages until then", async () => {
-    const { bot } = world();
-    await subscribe(refusing, { decided: true, reminders: false });
+  /** Lets a channel refuse messages until `resume`. */
+  const refuse = () =>
     refusing.permission_overwrites.push({
-      id: bot.id,
+      id: world().bot.id,
       type: 1,
       allow: "0",
       deny: String(PERMISSION.sendMessages),
     });
+  const resume = () => {
+    refusing.permission_overwrites.length = 0;
+    const { driver, people, channels } = harness.discord;
+    const owner = { user: people.owner, channel: channels.general };
+    return driver.ask(owner, "/subscribe resume", { channel: refusing.id });
+  };
+
+  it("is told once to a channel that refused messages until then", async () => {
+    await subscribe(refusing, { decided: true, reminders: false });
+    refuse();
     const request = await open("Unheard", 11 * DAY);
     for (let votes = 0; votes < 10; votes += 1) ledger().castVote(request, true);
     await until(request, /Enough yes votes/);
     ledger().decideVoteRequest(request, "Accepted");
     await until(request, /Accepted/);
-    refusing.permission_overwrites.length = 0;
-    const { driver, people, channels } = harness.discord;
-    await driver.ask({ user: people.owner, channel: channels.general }, "/subscribe resume", {
-      channel: refusing.id,
-    });
+    await resume();
     await until(request, /Accepted/, refusing);
     await harness.pass(MINUTE);
     await polled(5);
@@ -182,15 +187,9 @@ describe("the end of a vote request", () => {
   });
 
   it("is not preceded by decisions that were withdrawn while a channel refused messages", async () => {
-    const { bot } = world();
     const request = await open("Wavering", 11 * DAY);
     await until(request, /New vote request/, refusing);
-    refusing.permission_overwrites.push({
-      id: bot.id,
-      type: 1,
-      allow: "0",
-      deny: String(PERMISSION.sendMessages),
-    });
+    refuse();
     const needed = votesNeeded(ledger().superValidators.length);
     while (request.ballots.length < needed) ledger().castVote(request, true);
     await until(request, /Enough yes votes/);
@@ -198,11 +197,7 @@ describe("the end of a vote request", () => {
     await until(request, /No longer enough yes votes/);
     ledger().castVote(request, true, request.requester);
     await world().until(() => about(request, /✅ Enough yes votes/).length === 2, "the second decision");
-    refusing.permission_overwrites.length = 0;
-    const { driver, people, channels } = harness.discord;
-    await driver.ask({ user: people.owner, channel: channels.general }, "/subscribe resume", {
-      channel: refusing.id,
-    });
+    await resume();
     await until(request, /✅ Enough yes votes/, refusing);
     ledger().decideVoteRequest(request, "Accepted");
     await until(request, /Accepted/, refusing);
@@ -211,25 +206,15 @@ describe("the end of a vote request", () => {
   });
 
   it("is told as it is now if it was corrected while a channel refused messages", async () => {
-    const { bot } = world();
     const request = await open("Misstated");
     await until(request, /New vote request/, refusing);
-    refusing.permission_overwrites.push({
-      id: bot.id,
-      type: 1,
-      allow: "0",
-      deny: String(PERMISSION.sendMessages),
-    });
+    refuse();
     ledger().decideVoteRequest(request, "Rejected");
     await until(request, /Rejected/);
     request.status = "Accepted";
     await pass(75 * MINUTE);
     await until(request, /Corrected outcome: .*Accepted/);
-    refusing.permission_overwrites.length = 0;
-    const { driver, people, channels } = harness.discord;
-    await driver.ask({ user: people.owner, channel: channels.general }, "/subscribe resume", {
-      channel: refusing.id,
-    });
+    await resume();
     await until(request, /Corrected outcome: .*Accepted/, refusing);
     const told = about(request, /./, refusing).map(({ notified }) => notified);
     expect(told.filter((text) => text?.includes("Rejected"))).toEqual([]);
