@@ -229,7 +229,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     told: "another name of a request that the explorer no longer lists",
     seed: 6,
     file: "src/feeds/governance/definition.ts",
-    changes: [["if (tracked?.terms.title != null)", 'if (tracked?.terms.title === "")']],
+    changes: [["if (request.title !== null) return", 'if (request.title === "") return']],
   },
   "end-without-time": {
     told: "a vote ended, without the time at which the bot saw it",
