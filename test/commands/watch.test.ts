@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DiscordError } from "../../sandbox/discord/errors.js";
 import type { Message, User } from "../../sandbox/discord/world.js";
-import { HOUR, MINUTE } from "../../src/util/units.js";
+import { HOUR } from "../../src/util/units.js";
 import { type Harness, startHarness, textOf } from "../harness.js";
+
+/** Longer than two of any interval of the reports that the bot may know at the time, in ms. */
+const LONG_SILENCE = 5 * HOUR;
 
 describe("/watch", () => {
   let harness: Harness;
@@ -52,7 +55,7 @@ describe("/watch", () => {
   it("sends a private alert if a validator goes silent, which the person can acknowledge", async () => {
     const before = inPrivate().length;
     const quiet = watched();
-    harness.pass(70 * MINUTE);
+    harness.pass(LONG_SILENCE);
     report(quiet);
     const card = await until(/no report for/, before);
     expect(card.pings).toEqual([]);
@@ -181,7 +184,7 @@ describe("/watch", () => {
     await ask("/watch validator", { validator: id }, olga);
     world().refusing.add(olga.id);
     const quiet = watched();
-    harness.pass(50 * MINUTE);
+    harness.pass(LONG_SILENCE);
     report(quiet);
     const { driver } = harness.discord;
     const asked: ReturnType<typeof driver.type>[] = [];
