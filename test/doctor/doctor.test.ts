@@ -8,6 +8,7 @@ import { createClient } from "@keyv/redis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { botEnvironment, newDataDir } from "../../sandbox/bot-process.js";
 import { startRedis } from "../../sandbox/redis-process.js";
+import { makeStack, SMALL } from "../../sandbox/stack.js";
 import { openFileStore } from "../../src/storage/file-store.js";
 import { type Harness, startHarness } from "../harness.js";
 import { describeWithRedis } from "../needs.js";
@@ -280,10 +281,10 @@ describe("the doctor", () => {
 describeWithRedis("the doctor's Redis check", () => {
   it("requires persistence, and an eviction policy that keeps the state", async () => {
     const redis = await startRedis();
-    const harness = await startHarness();
+    const place = await makeStack({ explorer: { size: SMALL } });
     const client = createClient({ url: redis.url });
     await client.connect();
-    const env = { ...botEnvironment(harness.discord, harness.explorer), REDIS_URL: redis.url };
+    const env = { ...botEnvironment(place.discord, place.explorer), REDIS_URL: redis.url };
     await client.configSet({ appendonly: "no", save: "", "maxmemory-policy": "allkeys-lru" });
     const bad = await run(env);
     expect(bad.said).toContain("✖ Redis persistence: none");
@@ -300,13 +301,13 @@ describeWithRedis("the doctor's Redis check", () => {
     client.destroy();
     await redis.close();
     expect((await run(env)).said).toContain("✖ Redis: Redis cannot be reached: nothing is listening there");
-    await harness.close();
+    await place.close();
   });
 
   it("refuses a Redis Cluster, with and without the bot's part of the keys", async () => {
     const redis = await startRedis({ settings: ["--cluster-enabled", "yes"] });
-    const harness = await startHarness();
-    const env = { ...botEnvironment(harness.discord, harness.explorer), REDIS_URL: redis.url };
+    const place = await makeStack({ explorer: { size: SMALL } });
+    const env = { ...botEnvironment(place.discord, place.explorer), REDIS_URL: redis.url };
     expect((await run(env)).said).toContain("✖ Redis: REDIS_URL leads to a Redis Cluster");
     const client = createClient({ url: redis.url });
     await client.connect();
@@ -318,6 +319,6 @@ describeWithRedis("the doctor's Redis check", () => {
     expect(code).toBe(1);
     client.destroy();
     await redis.close();
-    await harness.close();
+    await place.close();
   });
 });
