@@ -1,5 +1,5 @@
 import type { Collection } from "../storage/state.js";
-import { ageOf } from "../util/clock.js";
+import { ageOf, SKEW_MS } from "../util/clock.js";
 import { DAY } from "../util/units.js";
 import type { Announced } from "./collections.js";
 import type { SubjectState } from "./feed.js";
@@ -15,6 +15,8 @@ export function createDueMessages(announced: Collection<Announced>, now: () => n
   const changedSubjects = new Set<string>();
   let needsFullScan = true;
   let fullScanAt = 0;
+  /** Time of the last run, epoch ms. */
+  let lookedAt = 0;
 
   const checkSoon = (name: string) => {
     for (const id of idsBySubject.get(name) ?? []) dueTimes.set(id, 0);
@@ -37,6 +39,9 @@ export function createDueMessages(announced: Collection<Announced>, now: () => n
   /** Yields the messages to check now: all of them, or those that are due. If the loop ends early, the rest is due again. */
   async function* due(): AsyncIterable<readonly [id: string, document: Announced]> {
     let isDone = false;
+    // After the clock was set back, the times of messages that wait are too late.
+    if (lookedAt > now() + SKEW_MS) for (const id of dueTimes.keys()) dueTimes.set(id, 0);
+    lookedAt = now();
     if (needsFullScan || ageOf(fullScanAt, now()) > DAY) {
       // Reset this before reading, because messages that are recorded or changed meanwhile may be missing
       // from the result.

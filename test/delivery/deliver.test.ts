@@ -213,9 +213,10 @@ it("takes an error while rendering for a reason to try again, and not for the ch
   await subscribe("a");
   (await publish("one"))();
   await expect.poll(() => attempts).toBe(1);
-  now += 60_000;
   await expect
     .poll(() => {
+      // The failure may not be recorded yet.
+      now += 60_000;
       outbox.wake();
       return texts();
     })
@@ -608,4 +609,26 @@ it("keeps editing a message in a person's archived thread, which the bot may ope
   expect(discord.world.read(thread).map(({ content }) => content)).toEqual(["Tide 3"]);
   expect(await noted()).toMatchObject({ revision: 3, isOver: true });
   expect(edits).toBe(2);
+});
+
+it("edits a message in time although the clock is set back while the edit waits", async () => {
+  const { note, upkeep } = deliveryOf({
+    lasting: {
+      stateOf: async () => ({ revision: 2, endedAt: null }),
+      beginningOf: (name) => name,
+      titleOf: async () => "Tide",
+      current: async () => viewOf("Tide 2"),
+    },
+  });
+  const post = { payload: viewOf("Tide 1"), nonce: "set back" };
+  const messageId = await postMessage(newRest(), channelId, post, new AbortController().signal);
+  await upkeep.run();
+  now += 20 * 3_600_000;
+  await note({ messageId, editedAt: now });
+  upkeep.note([announcedId(FEED, "high", channelId)]);
+  await upkeep.run();
+  expect(texts()).toEqual(["Tide 1"]);
+  now -= 10 * 3_600_000;
+  await upkeep.run();
+  expect(texts()).toEqual(["Tide 2"]);
 });
