@@ -138,7 +138,7 @@ function createPoll(state: LeasedState, self: SelfReport, now: () => number) {
     lateLooks = isLate(waitingMs) ? lateLooks + 1 : 0;
     const foundTroubles = findTroubles({
       ...self,
-      waitingMs: lateLooks < LATE_LOOKS ? 0 : waitingMs,
+      waitingMs: lateLooks > 0 && lateLooks < LATE_LOOKS ? undefined : waitingMs,
       unread: longUnread({ ...self, elapsed: performance.now() }),
       unreadable: await unreadable(),
       elapsed: performance.now(),

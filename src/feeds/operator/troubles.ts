@@ -7,7 +7,8 @@ export type TroubleKind = Trouble["kind"];
 
 /** Measurements from which problems are detected. */
 export interface Signs extends Omit<SelfReport, "waitingMs" | "unread"> {
-  readonly waitingMs: number;
+  /** Waiting time of the oldest delivery, in ms. `undefined` if it has not been late for long, and may be sent soon. */
+  readonly waitingMs: number | undefined;
   /** Names of the feeds that have not been read for a while. `undefined` if that is not known yet. */
   readonly unread: readonly string[] | undefined;
   /** Unreadable documents of the state, by collection. */
@@ -57,7 +58,8 @@ export function findTroubles(signs: Signs): FoundTroubles {
   }
   if (explorer?.has("refused")) foundProblems.set("key", explorerVariables);
   if (awaySince !== undefined) foundProblems.set("explorer", elapsed - awaySince >= AWAY_MS ? [] : undefined);
-  if (isLate(waitingMs)) foundProblems.set("late", []);
+  if (waitingMs === undefined) foundProblems.set("late", undefined);
+  else if (isLate(waitingMs)) foundProblems.set("late", []);
   if (unread?.length !== 0) foundProblems.set("unread", unread);
   if (unreadable.length > 0) foundProblems.set("unreadable", countedIn(unreadable).slice(0, MAX_DETAILS));
   const differences = unforeseen().map(

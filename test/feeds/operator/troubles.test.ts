@@ -60,6 +60,11 @@ describe("problems of the bot", () => {
       ],
     ],
     ["ignores announcements that have waited for 5 min", { waitingMs: 5 * MINUTE }, []],
+    [
+      "is undecided about late announcements that may be sent soon",
+      { waitingMs: undefined },
+      [["late", undefined]],
+    ],
     ["finds announcements that have waited longer", { waitingMs: 5 * MINUTE + 1 }, [["late", []]]],
     ["is undecided about feeds just after the start", { unread: undefined }, [["unread", undefined]]],
     ["finds feeds that are not read", { unread: ["validator"] }, [["unread", ["validator"]]]],
