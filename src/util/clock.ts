@@ -31,6 +31,16 @@ export const isTimely = (askedAt: number, now: number): boolean => Math.abs(now 
 /** A time further in the future than this is from a wrong clock, in ms. */
 export const CLOCK_ERROR_MS = 5 * MINUTE;
 
+/** Time after the start of a process until which the machine's clock may not have been set yet, in ms. */
+const SETTING_MS = 15 * MINUTE;
+
+/**
+ * True once a process has run for a while. Before that, the clock may be behind until it is set, as after a power cut, and a stored time
+ * in the future does not show that it was ahead.
+ * @param startedAt start of the process, epoch ms
+ */
+export const isClockSet = (startedAt: number, now: number): boolean => ageOf(startedAt, now) >= SETTING_MS;
+
 /**
  * Returns the time of a past event, epoch ms. A time in the future cannot be right: it becomes null, or `now` if it is only
  * slightly ahead.

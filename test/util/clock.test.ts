@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ageOf, believed } from "../../src/util/clock.js";
+import { ageOf, believed, isClockSet } from "../../src/util/clock.js";
 
 const NOW = 1_000_000;
 
@@ -19,4 +19,14 @@ it.each([
   [NOW + 101, 0],
 ])("a deadline of %d becomes %d if waits last at most 100 ms", (at, moment) => {
   expect(believed(at, NOW, 100)).toBe(moment);
+});
+
+it.each([
+  [0, false],
+  [15 * 60_000 - 1, false],
+  [15 * 60_000, true],
+  // It was set back since the start.
+  [-60_000, true],
+])("%d ms after the start, the clock counts as set: %s", (ms, expected) => {
+  expect(isClockSet(NOW, NOW + ms)).toBe(expected);
 });

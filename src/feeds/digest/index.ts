@@ -8,7 +8,7 @@ import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
 import { timestampSchema } from "../../storage/timestamp.js";
 import { md, timestamp } from "../../text/markdown.js";
-import { believed, CLOCK_ERROR_MS } from "../../util/clock.js";
+import { believed, CLOCK_ERROR_MS, isClockSet } from "../../util/clock.js";
 import { inPieces, yieldIfBusy } from "../../util/event-loop.js";
 import { DAY, MINUTE } from "../../util/units.js";
 import { VALIDATOR_FEED } from "../validator/collections.js";
@@ -137,7 +137,7 @@ function createDigestWatch(deps: FeedDeps) {
     const setUpAt = believed(savedAt, now(), CLOCK_ERROR_MS);
     // The clock was ahead when this time was stored.
     const isWrong = (lastAt ?? savedAt) > now() + CLOCK_ERROR_MS;
-    if (isWrong) return { baselineAt: now() };
+    if (isWrong) return isClockSet(startedAt, now()) ? { baselineAt: now() } : undefined;
     if (lastAt === undefined && slot.at <= setUpAt)
       return { baselineAt: Math.max(slot.at, now() - FIRST_MS) };
     // A person may change it while it waits.

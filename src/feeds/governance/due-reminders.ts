@@ -1,10 +1,16 @@
 import type { Subscription } from "../../delivery/collections.js";
 import { shortWindow } from "../../ledger/vote-phase.js";
+import { isClockSet } from "../../util/clock.js";
 import type { TrackedVoteRequest } from "./collections.js";
 import type { GovernanceEvent } from "./events.js";
 import { believedReminders, openingOfReminder, remindersFor, seenOf } from "./reminders.js";
 import type { ReadFindings, RequestDeps } from "./requests.js";
 import { mayHaveMoved, neededForTracked, trackedStanding } from "./tracking.js";
+
+interface ReminderDeps extends Pick<RequestDeps, "requests" | "superValidators" | "now"> {
+  /** Start of the background work, epoch ms. */
+  readonly startedAt: number;
+}
 
 /**
  * Finds reminders that are due. Missing votes are read when a reminder is sent.
@@ -12,7 +18,7 @@ import { mayHaveMoved, neededForTracked, trackedStanding } from "./tracking.js";
  * @param awaits true to leave out requests whose dates may have moved
  */
 export async function findDueReminders(
-  { requests, superValidators, now }: Pick<RequestDeps, "requests" | "superValidators" | "now">,
+  { requests, superValidators, startedAt, now }: ReminderDeps,
   subscribed: readonly Subscription[],
   isUnknown: (known: TrackedVoteRequest) => Promise<boolean>,
   awaits = false,
@@ -22,7 +28,7 @@ export async function findDueReminders(
   for (const [key, known] of await requests.all()) {
     // There are hundreds of closed requests, and thousands of subscriptions.
     if (known.phase !== "open" || (awaits && mayHaveMoved(known))) continue;
-    const reminded = believedReminders(known.reminded, now());
+    const reminded = isClockSet(startedAt, now()) ? believedReminders(known.reminded, now()) : known.reminded;
     const request = reminded === known.reminded ? known : { ...known, reminded: [...reminded] };
     if (request !== known) learntRequests.set(key, request);
     const dueReminders = remindersFor(request, subscribed, now());

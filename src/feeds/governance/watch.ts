@@ -87,6 +87,7 @@ export function createGovernanceWatch(deps: GovernanceWatchDeps) {
     }
   }
 
+  const startedAt = now();
   let hasWaited = false;
   /** True if a row's request is not tracked yet. */
   const hasUnknown = async (rows: readonly VoteRequestListItem[]): Promise<boolean> => {
@@ -186,7 +187,7 @@ export function createGovernanceWatch(deps: GovernanceWatchDeps) {
     // gets no confirmation.
     const awaits = done && !isSettled;
     yield* settle(await checkStages(awaits));
-    yield* settle(await findDueReminders(deps, subscribedChannels, isLost, awaits));
+    yield* settle(await findDueReminders({ ...deps, startedAt }, subscribedChannels, isLost, awaits));
     return done ? "done" : "partial";
   };
 }

@@ -29,6 +29,8 @@ interface Circumstances {
   /** True for the first reading, in which an existing schedule is not announced. */
   readonly isBaseline: boolean;
   readonly now: number;
+  /** False while the clock may be behind, see `isClockSet`. */
+  readonly isClockSet?: boolean;
 }
 
 /** Changed documents by subject, and the news. */
@@ -102,11 +104,13 @@ function reschedule(subject: string, known: Upgrade, { decision, now }: Circumst
 }
 
 /** Sends the last of the reminders that are due. The earlier ones are out of date. */
-function remind(subject: string, known: Upgrade, now: number): NextUpgrade {
+function remind(subject: string, known: Upgrade, { now, isClockSet = true }: Circumstances): NextUpgrade {
   const { upgradeAt, freezeAt } = known;
   const due = dueSteps(known, now);
   // While the clock was ahead, reminders may have been sent too early. They are sent again when they are due.
-  const early = STEPS.filter((step) => timeOfStep(step, known) - BEFORE_MS[step] > now + CLOCK_ERROR_MS);
+  const early = STEPS.filter(
+    (step) => isClockSet && timeOfStep(step, known) - BEFORE_MS[step] > now + CLOCK_ERROR_MS,
+  );
   const earlyKeys = keysOf(early, known);
   const told = known.told.filter((key) => !earlyKeys.includes(key));
   const step = due.at(-1);
@@ -171,7 +175,7 @@ export function judgeUpgrade(
     const next = { decidedBy: decision.by, ...times, moves: 0, told, revision: 1 };
     apply(isBaseline ? { next } : { next, news: { kind: "scheduled", subject, ...times } });
   }
-  if (current && current.endedAt === undefined) apply(remind(subject, current, now));
+  if (current && current.endedAt === undefined) apply(remind(subject, current, circumstances));
   if (current && current.endedAt === undefined) apply(finish(subject, current, circumstances));
   return { changed, events };
 }

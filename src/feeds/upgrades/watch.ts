@@ -13,7 +13,7 @@ import {
 } from "../../ledger/upgrades.js";
 import { actionIn, readDetail } from "../../ledger/vote-requests.js";
 import { statusGroup } from "../../ledger/vote-rules.js";
-import { ageOf, believed } from "../../util/clock.js";
+import { ageOf, believed, isClockSet } from "../../util/clock.js";
 import { present } from "../../util/present.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import { type TrackedVoteRequest, trackedVoteRequests } from "../governance/collections.js";
@@ -193,7 +193,13 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
     const rounds = await readRounds(state, now());
     const schedule = isWaiting(votesRead?.completeAt)
       ? NOTHING_NEW
-      : judgeUpgrade(knownUpgrades, { decision, rounds, isBaseline: !isNews, now: now() });
+      : judgeUpgrade(knownUpgrades, {
+          decision,
+          rounds,
+          isBaseline: !isNews,
+          now: now(),
+          isClockSet: isClockSet(startedAt, now()),
+        });
     const standing = judgeStandstill(openIn(knownStandstills)[0], rounds, isBaseline);
     // The rounds after an upgrade are told once.
     const isTold = schedule.events.some(({ kind }) => kind === "advancing");

@@ -205,4 +205,15 @@ describe("a digest", () => {
     const [, from = 0] = /From <t:(\d+)/.exec(textOf(await until(11))) ?? [];
     expect(Number(from)).toBeGreaterThanOrEqual(Math.floor(correctedAt / 1_000));
   });
+
+  it("is posted once although the clock is behind at a start until it is set", async () => {
+    harness.pass(30 * MINUTE);
+    await harness.bot().stop();
+    harness.pass(-90 * MINUTE);
+    await harness.start();
+    await polls();
+    harness.pass(2 * HOUR);
+    await polls();
+    expect(told()).toHaveLength(11);
+  });
 });

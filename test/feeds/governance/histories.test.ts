@@ -37,16 +37,18 @@ async function startWatch(subscribedMs = 30 * DAY) {
     guildId: "2",
     since: START - subscribedMs,
   };
-  const poll = createGovernanceWatch({
-    explorer,
-    state,
-    requests,
-    superValidators: async () => sandbox.ledger.superValidators.length,
-    names: createNames({ directory: createDirectory(), explorer, state, log: quiet }),
-    onLearnt: () => {},
-    pollMs: MINUTE,
-    now,
-  });
+  const createPoll = () =>
+    createGovernanceWatch({
+      explorer,
+      state,
+      requests,
+      superValidators: async () => sandbox.ledger.superValidators.length,
+      names: createNames({ directory: createDirectory(), explorer, state, log: quiet }),
+      onLearnt: () => {},
+      pollMs: MINUTE,
+      now,
+    });
+  let poll = createPoll();
   return {
     sandbox,
     ledger: sandbox.ledger,
@@ -54,6 +56,12 @@ async function startWatch(subscribedMs = 30 * DAY) {
       [...(await requests.all()).values()].find(({ identity }) => identity === firstContractId),
     setTime(ms: number) {
       time = START + ms;
+    },
+    /** Restarts the watch at this time after the start. */
+    restartAt(ms: number) {
+      time = START + ms;
+      requests.reread();
+      poll = createPoll();
     },
     /** Polls this long after the start, and returns the kinds of events about a request. */
     async pollAt(ms: number): Promise<string[]> {
@@ -274,6 +282,22 @@ describe("a vote request, of which nine of thirteen votes are needed", () => {
     watch.sandbox.mood = undefined;
     expect(await watch.pollAt(5 * DAY + HOUR)).toEqual(["opened"]);
   });
+});
+
+it("a vote request is reminded of once although the clock is behind at a start until it is set", async () => {
+  const watch = await startWatch();
+  await watch.pollAt(0);
+  watch.ledger.openVoteRequest({ title: "A title", lastsMs: 3 * DAY, effectiveInMs: null });
+  await watch.pollAt(MINUTE);
+  expect(await watch.pollAt(2 * DAY + MINUTE)).toEqual(["reminder"]);
+  watch.restartAt(2 * DAY - HOUR);
+  expect(await watch.pollAt(2 * DAY - HOUR)).toEqual([]);
+  expect(await watch.pollAt(2 * DAY + 10 * MINUTE)).toEqual([]);
+  // If the clock stays there, it was ahead when the reminder was sent.
+  watch.restartAt(2 * DAY - HOUR);
+  expect(await watch.pollAt(2 * DAY - 44 * MINUTE)).toEqual([]);
+  expect(await watch.pollAt(2 * DAY + MINUTE)).toEqual(["reminder"]);
+  await watch.close();
 });
 
 it("the first read announces a vote request that opened since the subscription, also if somebody has voted", async () => {

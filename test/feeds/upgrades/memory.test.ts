@@ -58,12 +58,13 @@ function play() {
           ),
         ),
       ]),
-    restart() {
+    restart(passed = 0) {
+      now += passed;
       names = newNames();
       watch = createWatch();
     },
-    async poll() {
-      now += MINUTE;
+    async poll(passed = MINUTE) {
+      now += passed;
       await state.commit([
         state.open(progress).put("governance", { completeAt: now }),
         state.open(progress).put(UPGRADES_FEED, { completeAt: START - 5 * DAY }),
@@ -113,5 +114,17 @@ it("an accepted request whose details are unknown leaves open what is scheduled"
   learn("a", {}, {});
   await poll();
   expect(await state.open(progress).get(EXAMINED)).toBeDefined();
+  await state.close();
+});
+
+it("an upgrade is told once although the clock is behind at a start until it is set", async () => {
+  const { state, learn, put, restart, poll } = play();
+  learn("a", {}, upgradeSetting(START + 2 * DAY));
+  await put("a", { status: "Accepted" });
+  expect(await poll()).toEqual(["scheduled"]);
+  expect(await poll(2 * DAY)).toEqual(["reminder"]);
+  restart(-HOUR);
+  expect(await poll()).toEqual([]);
+  expect(await poll(2 * HOUR)).toEqual([]);
   await state.close();
 });
