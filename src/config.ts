@@ -437,15 +437,18 @@ export const straySecrets = (file: Environment, env: Environment): string[] =>
       : [];
   });
 
+/** Encodings by byte-order mark. Windows PowerShell 5 writes UTF-16. */
+const BY_MARK: Readonly<Record<string, string>> = { fffe: "utf-16le", feff: "utf-16be" };
+
+/** Returns the text of an operator's file without its byte-order mark, which some editors also add to UTF-8. */
+export const decodedText = (bytes: Buffer): string =>
+  new TextDecoder(BY_MARK[bytes.toString("hex", 0, 2)] ?? "utf-8").decode(bytes);
+
 /** Returns the variables in `.env`. Empty if there is no such file. @throws {ConfigError} if it cannot be read */
 function readEnvFile(): Environment {
   if (!existsSync(".env")) return {};
   try {
-    const bytes = readFileSync(".env");
-    // Windows PowerShell 5 writes UTF-16. The decoder removes the byte-order mark, which some editors add to UTF-8, too.
-    const byMark: Readonly<Record<string, string>> = { fffe: "utf-16le", feff: "utf-16be" };
-    const encoding = byMark[bytes.toString("hex", 0, 2)] ?? "utf-8";
-    return parseEnv(new TextDecoder(encoding).decode(bytes));
+    return parseEnv(decodedText(readFileSync(".env")));
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
     throw new ConfigError([

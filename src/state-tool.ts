@@ -2,7 +2,7 @@ import { existsSync, readFileSync, realpathSync, renameSync, rmSync, statSync, w
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
-import { loadStorageConfig, misspeltVariables } from "./config.js";
+import { decodedText, loadStorageConfig, misspeltVariables } from "./config.js";
 import { openStorage } from "./storage/index.js";
 import { IN_USE, isLeaseHeld } from "./storage/lease.js";
 import { explainRedis } from "./storage/redis-words.js";
@@ -134,7 +134,7 @@ function replaceFile(file: string, text: string): void {
 function readJson(file: string): unknown {
   if (file !== STANDARD && !existsSync(file)) throw new StateError(`There is no file ${file}`);
   try {
-    return JSON.parse(readFileSync(file === STANDARD ? STDIN : file, "utf8"));
+    return JSON.parse(decodedText(readFileSync(file === STANDARD ? STDIN : file)));
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "EISDIR")
       throw new StateError(`${file} is a folder. Name the file that an export wrote`);

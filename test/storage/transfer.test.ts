@@ -51,6 +51,18 @@ it("imports nothing if it is given two files", () => {
   });
 });
 
+it.each<BufferEncoding>(["utf8", "utf16le"])(
+  "imports a file that Windows wrote in %s, with a byte-order mark",
+  (encoding) => {
+    const dataDir = newDataDir();
+    const file = join(dataDir, "state.json");
+    const state = { crier: 1, collections: { subscriptions: { "1": { note: "ü" } } } };
+    writeFileSync(file, `\uFEFF${JSON.stringify(state)}\r\n`, encoding);
+    expect(run({ DATA_DIR: dataDir }, "import", file).said).toContain("Imported 1 documents");
+    expect(JSON.parse(runWith("", { DATA_DIR: dataDir }, "export", "-").stdout)).toEqual(state);
+  },
+);
+
 describeWithRedis("the state", () => {
   it("moves completely from a file to Redis and back", async () => {
     const redis = await startRedis();

@@ -193,8 +193,8 @@ const CONFIRMED_MS = HOUR;
 const outcomeOf = (status: string | null) =>
   statusGroup(status) === "implemented" ? "accepted" : statusGroup(status);
 
-/** True if a request was announced with its end: also one that opened and ended while the bot was away. */
-const wasTold = ({ phase, openUntil }: TrackedVoteRequest): boolean =>
+/** True if the bot saw a request end: also one that opened and ended while it was away. Version 0.2.0 stored no `openUntil`. */
+export const sawEnd = ({ phase, openUntil }: TrackedVoteRequest): boolean =>
   phase === "closed" || (phase === "ignored" && openUntil !== undefined);
 
 /** Remembers the outcome that was announced, and since when the explorer states another one. */
@@ -204,7 +204,7 @@ export function withTold(
   now: number,
 ): TrackedVoteRequest {
   const { endUnconfirmed, status } = known;
-  const isRestated = wasTold(known) && !endUnconfirmed && next.status !== status;
+  const isRestated = sawEnd(known) && !endUnconfirmed && next.status !== status;
   if (!isRestated) return next;
   const toldStatus = known.toldStatus === undefined ? status : known.toldStatus;
   return { ...next, toldStatus, restatedAt: now };
@@ -222,7 +222,7 @@ export function withReopening(
   now: number,
 ): TrackedVoteRequest {
   const isOld = ageOf(next.closedAt ?? 0, now) >= CORRECTED_MS;
-  const isFinal = !wasTold(next) || isOld || (isLongPast(next, now) && !next.endUnconfirmed);
+  const isFinal = !sawEnd(next) || isOld || (isLongPast(next, now) && !next.endUnconfirmed);
   if (next.phase === "open" || isFinal) return next;
   const { listedOpenAt, ...ended } = next;
   if (statusGroup(row.status) !== "open" || isStale(next, row))

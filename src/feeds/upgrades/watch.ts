@@ -17,7 +17,7 @@ import { ageOf, believed, isClockSet } from "../../util/clock.js";
 import { present } from "../../util/present.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import { type TrackedVoteRequest, trackedVoteRequests } from "../governance/collections.js";
-import { isInDoubt } from "../governance/tracking.js";
+import { isInDoubt, sawEnd } from "../governance/tracking.js";
 import { PROGRESS as GOVERNANCE } from "../governance/watch.js";
 import { EXAMINED, openIn, standstills, UPGRADES_FEED, type Upgrade, upgrades } from "./collections.js";
 import { judgeStandstill, judgeUpgrade, NOTHING_NEW } from "./decide.js";
@@ -54,14 +54,14 @@ const isAccepted = (status: string | null) => ["accepted", "implemented"].includ
 
 /** Returns the tracked vote requests that are open or accepted. They are stored, unlike what names are made from. */
 const candidatesIn = (tracked: Iterable<TrackedVoteRequest>): Candidate[] =>
-  [...tracked].flatMap(({ identity, phase, status, terms, openedAt, openUntil, closedAt }) => {
+  [...tracked].flatMap((each) => {
+    const { identity, phase, status, terms, openedAt, openUntil, closedAt } = each;
     const { title } = terms;
     if (phase === "open") return [{ id: identity, title, openedAt }];
     if (!isAccepted(status)) return [];
     // If the request had ended before the bot was started, its end is unknown, and its other dates are the best guess.
-    const isEndKnown = phase === "closed" || openUntil !== undefined;
     const latest = Math.min(terms.voteBefore ?? Infinity, closedAt ?? Infinity);
-    const endedAt = isEndKnown ? (openUntil ?? closedAt) : openedAt;
+    const endedAt = sawEnd(each) ? (openUntil ?? closedAt) : openedAt;
     const acceptedFor = terms.targetEffectiveAt ?? endedAt ?? latest;
     return Number.isFinite(acceptedFor) ? [{ id: identity, title, openedAt, acceptedFor }] : [];
   });
@@ -93,10 +93,10 @@ const isRevoked = ({ phase, status, endUnconfirmed }: TrackedVoteRequest): boole
   phase === "open" || (!endUnconfirmed && !isAccepted(status) && statusGroup(status) !== "other");
 
 /** True if the bot has seen a vote request end, or its outcome change, after that time. */
-const hasEndedSince = (
-  { openUntil, closedAt = 0, restatedAt = 0 }: TrackedVoteRequest,
-  at: number,
-): boolean => restatedAt > at || (openUntil !== undefined && closedAt > at);
+const hasEndedSince = (request: TrackedVoteRequest, at: number): boolean => {
+  const { closedAt = 0, restatedAt = 0 } = request;
+  return restatedAt > at || (sawEnd(request) && closedAt > at);
+};
 
 /** Creates the poll that compares the accepted schedule and the rounds with what was announced. */
 export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWatchDeps) {

@@ -128,3 +128,13 @@ it("an upgrade is told once although the clock is behind at a start until it is 
   expect(await poll(2 * HOUR)).toEqual([]);
   await state.close();
 });
+
+it("an upgrade that was accepted while version 0.2.0 ran in between is news", async () => {
+  const { state, learn, poll } = play();
+  learn("a", {}, upgradeSetting(START + 10 * DAY));
+  // That version does not store until when a request was open.
+  const accepted = tracked({ identity: "a", phase: "closed", status: "Accepted", closedAt: START - DAY });
+  await state.commit([state.open(trackedVoteRequests).put("a", accepted)]);
+  expect(await poll()).toEqual(["scheduled"]);
+  await state.close();
+});
