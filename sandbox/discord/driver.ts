@@ -10,6 +10,8 @@ export interface Option {
   readonly type: number;
   readonly required?: boolean;
   readonly autocomplete?: boolean;
+  readonly min_value?: number;
+  readonly max_value?: number;
   readonly choices?: readonly { name: string; value: string | number }[];
   readonly options?: readonly Option[];
 }

@@ -106,6 +106,8 @@ export async function servePage(place: Stack, { port, fresh = false }: PageOptio
       try {
         await place.start();
         setBot("running");
+        const { exited } = place.bot();
+        void exited.then(() => place.bot().exited === exited && setBot("stopped"));
       } catch (error) {
         setBot("stopped");
         throw error;

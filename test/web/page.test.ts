@@ -67,6 +67,11 @@ describeWithChromium("the sandbox's page", () => {
   const last = () => page.locator("discord-message").last();
   const type = (command: string, options?: Readonly<Record<string, string>>) =>
     typeCommand(page, command, options);
+  const begin = async (command: string) => {
+    await page.locator(".say").fill(`/${command}`);
+    await page.getByRole("option", { name: `/${command}` }).waitFor();
+    await page.keyboard.press("Enter");
+  };
   const fewerThan = (count: number) =>
     expect.poll(() => page.locator("discord-message").count(), { timeout: TIMEOUT_MS }).toBeLessThan(count);
   const PEOPLE = { Olga: "owns the server", Mo: "moderator", Ana: "member", Ben: "member, super validator" };
@@ -133,6 +138,71 @@ describeWithChromium("the sandbox's page", () => {
     await page.keyboard.press("Enter");
     await last().getByText("3 / 12").waitFor();
     await page.locator("discord-modal").waitFor({ state: "detached" });
+  });
+
+  it("keeps a chosen name if its field is focused again", async () => {
+    const name = place.explorer.ledger.validators.find(({ party }) => party.name)?.party.name ?? "";
+    await begin("lookup");
+    const field = page.locator("#option-id");
+    await field.fill(name.slice(0, 5));
+    await page.keyboard.press("Enter");
+    await expect.poll(() => field.inputValue(), { timeout: TIMEOUT_MS }).toContain("1220");
+    await page.locator("#option-private").focus();
+    await field.focus();
+    await page.locator("#option-private").focus();
+    await page.locator(".composer [type=submit]").click();
+    await last().getByText("That's a").first().waitFor();
+  });
+
+  it("takes no name if Tab leaves a field in which nothing was typed", async () => {
+    await begin("validator show");
+    const field = page.locator("#option-validator");
+    await page.locator(".option .offers").waitFor();
+    await field.press("Tab");
+    await page.locator("#option-private:focus").waitFor();
+    expect(await field.inputValue()).toBe("");
+  });
+
+  it("empties the fields if another command is clicked", async () => {
+    await type("help");
+    const click = (command: string) => last().getByRole("button", { name: command }).first().click();
+    await last().getByText("What I can do").waitFor();
+    await click("/validator list");
+    await page.locator("#option-private").selectOption("True");
+    await click("/proposals list");
+    await page.locator(".typed", { hasText: "/proposals list" }).waitFor();
+    expect(await page.locator("#option-private").inputValue()).toBe("");
+  });
+
+  it("sends no number that was removed again, and none below the minimum", async () => {
+    await be("Olga");
+    await begin("subscribe list");
+    const field = page.locator("#option-page");
+    await field.fill("0");
+    expect(await page.locator("#option-page:invalid").count()).toBe(1);
+    await field.fill("");
+    const [sent] = await Promise.all([
+      page.waitForRequest((request) => request.url().includes("/act?")),
+      page.locator(".composer [type=submit]").click(),
+    ]);
+    expect(sent.postDataJSON()).toEqual({ do: "command", command: "subscribe list", given: {} });
+  });
+
+  it("shows formatted text with its escaped characters, and adds no space", async () => {
+    await go("general");
+    await page.locator(".say").fill("**Onyx\\***, _Fjord_, [a\\]b](https://example.com/)");
+    await page.keyboard.press("Enter");
+    await last().getByText("Onyx*", { exact: true }).waitFor();
+    expect(await last().locator("discord-link").innerText()).toBe("a]b");
+    const gaps = await page.evaluate(`(() => {
+      const [line] = [...document.querySelectorAll("discord-message .line")].slice(-1);
+      return [...line.children].slice(0, 2).map((word) => {
+        const text = document.createRange();
+        text.selectNodeContents(word);
+        return Math.round(word.getBoundingClientRect().width - text.getBoundingClientRect().width);
+      });
+    })()`);
+    expect(gaps).toEqual([0, 0]);
   });
 
   it("drops a command that was begun if the next person may not use it", async () => {
@@ -252,7 +322,18 @@ describeWithChromium("the sandbox's page", () => {
     await page.getByLabel("Title").fill(title);
     await page.getByRole("button", { name: "Open a vote request" }).click();
     await go("vote-requests");
-    await page.locator(".posts").getByRole("button", { name: title }).click();
+    const post = page.locator(".posts li", { hasText: title });
+    await post.waitFor();
+    expect(await post.locator("small").innerText()).toMatch(/^(1 message|[2-9] messages)$/);
+    const { world, guild } = place.discord;
+    const forum = [...world.channels.values()].find(({ name }) => name === "vote-requests");
+    const long = { type: 11, guild_id: guild.id, name: "W".repeat(100), parent_id: forum?.id ?? null };
+    const { id } = world.addChannel(long);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.locator(".posts").getByRole("button", { name: long.name }).waitFor();
+    expect(await page.evaluate("document.querySelector('.posts').scrollWidth")).toBe(360);
+    world.channels.delete(id);
+    await post.getByRole("button").click();
     await last().getByText("New vote request").first().waitFor();
   });
 
@@ -272,6 +353,13 @@ describeWithChromium("the sandbox's page", () => {
     await page.getByText("Crier is thinking…").waitFor();
     await last().getByText("Updates, newest first").first().waitFor();
     await page.getByLabel("How the explorer behaves").selectOption("well");
+  });
+
+  it("shows that the bot has ended by itself", async () => {
+    place.bot().child.kill("SIGKILL");
+    await page.getByText("Crier is stopped").waitFor();
+    await page.getByRole("button", { name: "Start it" }).click();
+    await page.getByText("Crier is running").waitFor();
   });
 
   it("advances the bot's clock too", async () => {

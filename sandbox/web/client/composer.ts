@@ -1,4 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit";
+import { keyed } from "lit/directives/keyed.js";
 import { live } from "lit/directives/live.js";
 import type { Option } from "../../discord/driver.js";
 import type { Deed, Given, Outcome, ShownCommand, Snapshot } from "../snapshot.js";
@@ -75,7 +76,7 @@ export function createComposer({ update, act }: Parts) {
     requestAnimationFrame(() => document.querySelector<HTMLElement>(selector)?.focus());
 
   const start = (command: ShownCommand) => {
-    change({ ...empty(), command });
+    change({ ...empty(), command: { ...command } });
     focusSoon(".composer .option input, .composer .option select, .composer [type=submit]");
   };
   const reset = () => {
@@ -142,7 +143,7 @@ export function createComposer({ update, act }: Parts) {
     rows: readonly TemplateResult[],
     takeAt: (at: number) => void,
   ) =>
-    html`<ul class="offers" id=${id} role="listbox" aria-label=${label}>
+    html`<ul class="offers" id=${id} role="listbox" aria-label=${label} tabindex="-1">
       ${rows.map(
         (row, at) => html`<li
           id=${`${id}-${at}`}
@@ -162,6 +163,7 @@ export function createComposer({ update, act }: Parts) {
     const { name, autocomplete = false, required = false } = option;
     const open = draft.focused === name && draft.offered.length > 0;
     const list = `offers-${name}`;
+    const text = draft.filled[name]?.text ?? "";
     const takeAt = (at: number) => {
       const choice = draft.offered[at];
       if (choice) take(option, choice);
@@ -170,14 +172,16 @@ export function createComposer({ update, act }: Parts) {
         id=${`option-${name}`}
         type=${option.type === TYPE.text ? "text" : "number"}
         autocomplete="off"
+        min=${option.min_value ?? nothing}
+        max=${option.max_value ?? nothing}
         ?required=${required}
-        .value=${live(draft.filled[name]?.text ?? "")}
+        .value=${live(text)}
         role=${autocomplete ? "combobox" : nothing}
         aria-expanded=${autocomplete ? open : nothing}
         aria-controls=${autocomplete ? list : nothing}
         aria-activedescendant=${open ? `${list}-${draft.active}` : nothing}
         aria-busy=${draft.focused === name && draft.loading ? "true" : nothing}
-        @focus=${() => autocomplete && complete(option, draft.filled[name]?.text ?? "")}
+        @focus=${() => autocomplete && text === "" && complete(option, text)}
         @blur=${() => {
           latest += 1;
           change({ focused: undefined, offered: [], loading: false });
@@ -185,13 +189,13 @@ export function createComposer({ update, act }: Parts) {
         @input=${(event: InputEvent) => {
           const { value } = event.target as HTMLInputElement;
           if (autocomplete) void complete(option, value);
-          else fill(name, value, option.type === TYPE.text ? value : Number(value));
+          else fill(name, value, option.type === TYPE.text || value === "" ? value : Number(value));
         }}
         @keydown=${(event: KeyboardEvent) => {
           if (draft.loading && draft.focused === name && event.key === "Enter") {
             event.preventDefault();
             change({ takesFirst: true });
-          } else
+          } else if (event.key !== "Tab" || text !== "")
             onListKey(event, list, draft.offered.length, takeAt, () =>
               change({ focused: undefined, offered: [] }),
             );
@@ -342,7 +346,8 @@ export function createComposer({ update, act }: Parts) {
       const { command } = draft;
       // Another person, or another channel, may not have the command that was begun.
       const isKnown = snapshot.commands.some(({ name }) => name === command?.name);
-      return command && isKnown ? filling(command, snapshot) : saying(snapshot);
+      // Each command that is begun gets new fields, because a select would keep its choice.
+      return command && isKnown ? html`${keyed(command, filling(command, snapshot))}` : saying(snapshot);
     },
   };
 }

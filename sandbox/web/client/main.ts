@@ -204,7 +204,7 @@ function posts(snapshot: Snapshot): TemplateResult {
           </li>`
         : all.map(
             ({ id, name, messages: count }) => html`<li>
-              <button type="button" @click=${() => go({ channel: id })}>${name}</button> <small>${count} messages</small>
+              <button type="button" @click=${() => go({ channel: id })}>${name}</button> <small>${count === 1 ? "1 message" : `${count} messages`}</small>
             </li>`,
           )
     }

@@ -49,15 +49,15 @@ const RULES: readonly Rule[] = [
   { pattern: /\\([^A-Za-z0-9\s])/y, render: ([character = ""]) => character },
   { pattern: /`([^`\n]+)`/y, render: ([text = ""]) => html`<discord-code>${text}</discord-code>` },
   {
-    pattern: /\*\*(.+?)\*\*/y,
-    render: ([text = ""], at) => html`<discord-bold>${inline(text, at)}</discord-bold>`,
+    pattern: /\*\*((?:\\.|[^\\])+?)\*\*/y,
+    render: ([text = ""], at) => html`<strong>${inline(text, at)}</strong>`,
   },
   {
     pattern: /(?<!\w)_([^_\n]+)_(?!\w)/y,
-    render: ([text = ""], at) => html`<discord-italic>${inline(text, at)}</discord-italic>`,
+    render: ([text = ""], at) => html`<em>${inline(text, at)}</em>`,
   },
   {
-    pattern: /\[([^\]]+)\]\((https?:[^)\s]+)\)/y,
+    pattern: /\[((?:\\.|[^\\\]])+)\]\((https?:[^)\s]+)\)/y,
     render: ([label = "", url = ""], at) =>
       html`<discord-link href=${url} target="_blank" rel="noopener noreferrer">${inline(label, at)}</discord-link>`,
   },
