@@ -4,7 +4,7 @@ import { type REST, RESTEvents } from "discord.js";
  * Creates a function that returns Discord's time in epoch ms, accurate to a second. It uses the Date header of responses, and
  * this machine's clock until the first response. Discord's message ids contain its time, and this machine's clock may be wrong.
  */
-export function createDiscordTime(rests: readonly REST[], now = Date.now): () => number {
+export function createDiscordTime(rests: readonly REST[]): () => number {
   let lastDate: { readonly at: number; readonly steady: number } | undefined;
   for (const rest of rests) {
     rest.on(RESTEvents.Response, (_, { headers }) => {
@@ -12,7 +12,7 @@ export function createDiscordTime(rests: readonly REST[], now = Date.now): () =>
       if (Number.isFinite(answeredAt)) lastDate = { at: answeredAt, steady: performance.now() };
     });
   }
-  return () => (lastDate ? lastDate.at + performance.now() - lastDate.steady : now());
+  return () => (lastDate ? lastDate.at + performance.now() - lastDate.steady : Date.now());
 }
 
 /** Maximum drift between two clocks, as a fraction of the elapsed time. It is generous. */

@@ -1,24 +1,18 @@
-import { DiscordAPIError, type REST, Routes } from "discord.js";
+import { type APIUser, DiscordAPIError, type REST, Routes } from "discord.js";
 import type { Config } from "../config.js";
 import type { CommandDefinition } from "../discord/command.js";
 import { forGuild, isRegistered } from "../discord/registration.js";
 import { type Finding, fail, pass, warn, wordsOf } from "./finding.js";
-
-/** The bot's account on Discord. */
-export interface Me {
-  readonly id: string;
-  readonly username: string;
-}
 
 /** Checks the token, the application and its commands. Returns the bot's account if the token is accepted. */
 export async function* checkDiscord(
   rest: REST,
   { guildId, apiUrl }: Config["discord"],
   definitions: readonly CommandDefinition[],
-): AsyncGenerator<Finding, Me | undefined> {
-  let botAccount: Me;
+): AsyncGenerator<Finding, APIUser | undefined> {
+  let botAccount: APIUser;
   try {
-    botAccount = (await rest.get(Routes.user())) as Me;
+    botAccount = (await rest.get(Routes.user())) as APIUser;
     if (typeof botAccount?.username !== "string") {
       const { host } = new URL(apiUrl);
       yield fail(

@@ -1,15 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
-import { type REST, Routes } from "discord.js";
+import { type APIGatewayBotInfo, type REST, Routes } from "discord.js";
 import type { Config } from "../config.js";
 import { type Finding, fail, pass, warn, wordsOf } from "./finding.js";
-
-interface GatewayInfo {
-  readonly url: string;
-  readonly shards: number;
-  readonly session_start_limit: { readonly remaining: number; readonly total: number };
-}
 
 /** True if a WebSocket handshake with the gateway succeeds. It does not identify the bot. */
 function handshake(url: string): Promise<boolean> {
@@ -51,7 +45,7 @@ export async function checkGateway(rest: REST, shards: Config["discord"]["shards
 }
 
 async function findGateway(rest: REST, shards: Config["discord"]["shards"]): Promise<Finding> {
-  const gateway = (await rest.get(Routes.gatewayBot())) as GatewayInfo;
+  const gateway = (await rest.get(Routes.gatewayBot())) as APIGatewayBotInfo;
   const { remaining, total } = gateway.session_start_limit;
   const shardCount = shards === "auto" ? gateway.shards : shards.count;
   if (remaining < shardCount)

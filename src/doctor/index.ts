@@ -27,10 +27,7 @@ async function* checkStorage({
   dataDir,
 }: Config): AsyncGenerator<Finding, OpenedStore | undefined> {
   try {
-    if (redisUrl !== undefined) {
-      const storage = yield* checkRedis(redisUrl);
-      return storage && { store: storage.store, close: storage.close };
-    }
+    if (redisUrl !== undefined) return yield* checkRedis(redisUrl);
     const copy = openCopy(dataDir);
     yield pass(
       "DATA_DIR",

@@ -1,4 +1,4 @@
-import type { REST } from "discord.js";
+import type { APIUser, REST } from "discord.js";
 import type { Subscription } from "../delivery/collections.js";
 import { needsOf } from "../delivery/feed.js";
 import type { Subscriptions } from "../delivery/subscriptions.js";
@@ -7,7 +7,6 @@ import { guildOf, lackedIn, readPlace } from "../discord/places.js";
 import { feeds } from "../feeds/index.js";
 import { addTo } from "../util/groups.js";
 import { PersonError } from "../util/person-error.js";
-import type { Me } from "./discord.js";
 import { type Finding, fail, pass, wordsOf } from "./finding.js";
 
 /** Returns the permissions that a subscription needs. */
@@ -30,7 +29,7 @@ async function byChannel(subscriptions: Subscriptions) {
 }
 
 /** Returns the permissions that the bot lacks in a channel for any of its subscriptions. */
-async function lackedFor(rest: REST, me: Me, place: ChannelPlace, all: readonly Subscription[]) {
+async function lackedFor(rest: REST, me: APIUser, place: ChannelPlace, all: readonly Subscription[]) {
   const lacking = new Set<string>();
   for (const roleId of new Set(all.map((each) => each.roleId))) {
     const own = all.filter((each) => each.roleId === roleId);
@@ -44,7 +43,7 @@ async function lackedFor(rest: REST, me: Me, place: ChannelPlace, all: readonly 
 /** Checks that the bot has the permissions that the subscriptions of each channel need. */
 export async function* checkSubscriptions(
   rest: REST,
-  me: Me,
+  me: APIUser,
   networks: readonly NetworkSubscriptions[],
 ): AsyncGenerator<Finding> {
   let count = 0;

@@ -243,21 +243,6 @@ function isReadAs(schema: z.ZodType, value: unknown): boolean {
   return Array.isArray(rows) && rows.length > 0;
 }
 
-/** Returns the names of all fields in the contract, at any depth. */
-export function documentedNames(): ReadonlySet<string> {
-  const names = new Set<string>();
-  const addNames = (schema: z.ZodType): void => {
-    const type = contractOf(schema)?.type ?? (schema instanceof z.ZodObject ? { fields: schema } : undefined);
-    if (type === undefined || typeof type === "string") return;
-    for (const [name, field] of Object.entries("rows" in type ? type.rows.shape : type.fields.shape)) {
-      names.add(name);
-      if (field instanceof z.ZodType) addNames(field);
-    }
-  };
-  for (const { schema } of Object.values(endpoints)) addNames(schema);
-  return names;
-}
-
 /**
  * Compares an endpoint's answers with the contract. A field counts as missing only if no answer has it. At most twenty new fields
  * are reported.

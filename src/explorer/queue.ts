@@ -49,7 +49,6 @@ interface QueueOptions {
   readonly budget: Budget;
   /** Maximum number of concurrent tasks. */
   readonly concurrency: number;
-  readonly now?: () => number;
 }
 
 /** Name of the only line in the background queue. */
@@ -59,11 +58,7 @@ const BACKGROUND = "";
  * Creates a queue that respects the budget and `concurrency`, and prefers people's requests. People take turns: each waits for at
  * most one request of every other person.
  */
-export function createQueue({
-  budget,
-  concurrency,
-  now = () => performance.now(),
-}: QueueOptions): RequestQueue {
+export function createQueue({ budget, concurrency }: QueueOptions): RequestQueue {
   const queues = { people: createTurns<Task>(), background: createTurns<Task>() } as const;
   const runningCounts: Record<Priority, number> = { people: 0, background: 0 };
   /** Number of running requests by person. */
@@ -144,10 +139,10 @@ export function createQueue({
     const owed = servedCounts.background * SHARES.people < servedCounts.people * SHARES.background;
     for (const priority of owed ? (["background", "people"] as const) : (["people", "background"] as const)) {
       if (!mayStart(priority)) continue;
-      const paused = pausedUntil - now();
+      const paused = pausedUntil - performance.now();
       const wait = paused > 0 ? paused : await budget.take(priority);
       // A pause may have begun while waiting for the budget.
-      if (wait <= 0 && pausedUntil <= now()) {
+      if (wait <= 0 && pausedUntil <= performance.now()) {
         startOne(priority);
         return 0;
       }
@@ -201,7 +196,7 @@ export function createQueue({
           leave();
           return;
         }
-        if (!waiters.background && pausedUntil - now() > MAX_WAIT_MS) {
+        if (!waiters.background && pausedUntil - performance.now() > MAX_WAIT_MS) {
           task.fail(pausedError());
           return;
         }
@@ -217,11 +212,11 @@ export function createQueue({
       }),
     refusal(isAllowed = () => true) {
       if (!isAllowed()) return spentError();
-      return pausedUntil > now() ? pausedError() : undefined;
+      return pausedUntil > performance.now() ? pausedError() : undefined;
     },
-    mayCheck: async () => pausedUntil <= now() && (await budget.take("background")) <= 0,
+    mayCheck: async () => pausedUntil <= performance.now() && (await budget.take("background")) <= 0,
     pause(ms) {
-      pausedUntil = Math.max(pausedUntil, now() + ms);
+      pausedUntil = Math.max(pausedUntil, performance.now() + ms);
       if (ms <= MAX_WAIT_MS) return;
       // People do not wait that long.
       for (const task of queues.people.clear()) if (!queues.background.has(task)) task.fail(pausedError());

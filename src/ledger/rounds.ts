@@ -150,6 +150,29 @@ const READINGS = 4;
 const WITHHELD_MS = HOUR;
 
 /**
+ * Creates a function that asks an endpoint. It returns a reading only if the explorer gives a new one, and `isWithheld` if the API key
+ * may not use the endpoint, which is then left alone for an hour.
+ */
+export function createAsker(now: () => number) {
+  const withheldAt = new Map<string, number>();
+  return async <T>(
+    name: string,
+    read: () => Promise<Reading<T>>,
+  ): Promise<{ readonly reading?: Reading<T>; readonly isWithheld?: boolean }> => {
+    if (ageOf(withheldAt.get(name) ?? 0, now()) < WITHHELD_MS) return {};
+    try {
+      const reading = await read();
+      return reading.problem || !isTimely(reading.fetchedAt, now()) ? {} : { reading };
+    } catch (error) {
+      if (!(error instanceof ExplorerError)) throw error;
+      const isWithheld = error.problem === "withheld";
+      if (isWithheld) withheldAt.set(name, now());
+      return { isWithheld };
+    }
+  };
+}
+
+/**
  * Creates a function that reads the newest round, and stores it. It reads nothing if the round was read lately.
  * @param explorer must not answer from the cache
  * @returns a function with the parameter `isWanted`: false if no one follows the rounds, so that they are forgotten. It throws
@@ -157,26 +180,13 @@ const WITHHELD_MS = HOUR;
  */
 export function createRoundsReader(explorer: Explorer, state: State, now: () => number) {
   const collection = state.open(rounds);
-  const withheldAt = new Map<string, number>();
-
-  /** Returns an answer; `undefined` if it cannot be had. */
-  const ask = async <T>(name: string, read: () => Promise<Reading<T>>): Promise<Reading<T> | undefined> => {
-    if (ageOf(withheldAt.get(name) ?? 0, now()) < WITHHELD_MS) return undefined;
-    try {
-      const reading = await read();
-      return reading.problem ? undefined : reading;
-    } catch (error) {
-      if (!(error instanceof ExplorerError)) throw error;
-      if (error.problem === "withheld") withheldAt.set(name, now());
-      return undefined;
-    }
-  };
+  const ask = createAsker(now);
 
   /** True if the explorer has an update that is minutes old, so that missing rounds are not its fault. */
   const isUpToDate = async (at: number): Promise<boolean> => {
-    const updates = await ask("updates", () => explorer.updates({ page: 0, size: 1, orderBy: "DESC" }));
+    const { reading } = await ask("updates", () => explorer.updates({ page: 0, size: 1, orderBy: "DESC" }));
     const isRecent = (time: number | null) => time !== null && Math.abs(at - time) <= CURRENT_MS;
-    return updates?.data.content.some(({ recordTime }) => isRecent(recordTime)) === true;
+    return reading?.data.content.some(({ recordTime }) => isRecent(recordTime)) === true;
   };
 
   return async (isWanted: boolean): Promise<void> => {
@@ -187,11 +197,10 @@ export function createRoundsReader(explorer: Explorer, state: State, now: () => 
     }
     const everyMs = roundInterval(known?.gaps ?? []) / READINGS;
     if (known && ageOf(known.seenAt, now()) < everyMs && !isOverdue(known, now())) return;
-    const dashboard = await ask("dashboard", () => explorer.dashboard({}));
+    const { reading: dashboard } = await ask("dashboard", () => explorer.dashboard({}));
     const latest = dashboard?.data.latestRound ?? null;
     if (!dashboard || latest === null) return;
     const at = dashboard.fetchedAt;
-    if (!isTimely(at, now())) return;
     const isDoubtful =
       known !== undefined &&
       isOverdue(known, at) &&

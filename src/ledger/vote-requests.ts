@@ -5,7 +5,8 @@ import type { Explorer, Reading } from "../explorer/service.js";
 import { toRecord } from "../explorer/values.js";
 import { withTimeout } from "../util/timeouts.js";
 import { type Action, isConstructor, toAction } from "./actions.js";
-import type { Closing, Tally } from "./vote-rules.js";
+import type { Standable } from "./vote-phase.js";
+import type { Tally } from "./vote-rules.js";
 import { type CastVote, votesIn } from "./votes.js";
 
 /**
@@ -41,7 +42,7 @@ export const tallyIn = ({
 });
 
 /** A vote request, combined from its list row and its detail. */
-export interface VoteRequest {
+export interface VoteRequest extends Standable {
   /** The id that stays the same while votes recreate the request; null only if the explorer sends no id. */
   readonly identity: string | null;
   readonly contractId: string | null;
@@ -50,31 +51,16 @@ export interface VoteRequest {
   /** Title from the explorer, often the action's constructor. People see the request's name instead (src/directory/names.ts). */
   readonly title: string | null;
   readonly action: Action;
-  readonly status: string | null;
   /** A super validator's name or party id. */
   readonly requester: string | null;
   readonly requesterName: string | null;
   readonly requesterImg: string | null;
   /** When it was opened, epoch ms. null if unknown. */
   readonly createdAt: number | null;
-  /** The quorum date, epoch ms. */
-  readonly voteBefore: number | null;
-  readonly targetEffectiveAt: number | null;
-  readonly yes: number | null;
-  readonly no: number | null;
-  /** Number of super validators that have not voted yet. The ledger has no abstentions. */
-  readonly pending: number | null;
   readonly reasonUrl: string | null;
   readonly reasonBody: string | null;
   /** Votes from the contract itself. null if the explorer does not return it. */
   readonly votes: readonly CastVote[] | null;
-  /** Time when the bot first saw enough yes votes (epoch ms), and true if it saw too few votes at the quorum date. */
-  readonly enoughYesAt?: number | undefined;
-  readonly hasExpired?: boolean | undefined;
-  /** True if the explorer no longer lists it, and never said how it ended. Its status is then null. */
-  readonly isGone?: boolean | undefined;
-  /** The time span in which the bot saw it end. `undefined` if the bot did not see that. */
-  readonly closed?: Closing | undefined;
   /** State of the detail, which contains the action. "unanswered" means that there may be one. */
   readonly detail: "read" | "none" | "unanswered";
 }

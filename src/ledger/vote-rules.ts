@@ -48,9 +48,9 @@ export interface Closing {
 
 /** The parts of a request that decide if its vote is over. Dates are in epoch ms. */
 export interface VoteState {
-  /** True if the explorer no longer lists the request, and never said how it ended. */
+  /** True if the explorer no longer lists the request, and never said how it ended. Its status is then null. */
   readonly isGone?: boolean | undefined;
-  /** `undefined` if the bot did not see it end. */
+  /** The time span in which the bot saw it end. `undefined` if the bot did not see that. */
   readonly closed?: Closing | undefined;
   readonly status: string | null;
   /** Quorum date: enough super validators must have voted by then. */

@@ -67,7 +67,7 @@ export const readServerChoice = async (state: State, guild: string): Promise<Net
   (await state.open(networkChoices).get(keyOf({ guild }))) ?? NONE;
 
 /** Creates the default networks, which are stored in the state. */
-export function createNetworkChoices(state: State, now = Date.now): NetworkChoices {
+export function createNetworkChoices(state: State): NetworkChoices {
   const choices = state.open(networkChoices);
   /** Cached choices. `readAt` is in ms of the monotonic clock. */
   const heldChoices = new LRUCache<string, { readonly chosen: NetworkChoice; readonly readAt: number }>({
@@ -80,10 +80,10 @@ export function createNetworkChoices(state: State, now = Date.now): NetworkChoic
 
   const readChoice = async (key: string): Promise<NetworkChoice> => {
     const keptChoice = await choices.get(key);
-    if (keptChoice && ageOf(keptChoice.usedAt, now()) > RENEW_MS)
+    if (keptChoice && ageOf(keptChoice.usedAt, Date.now()) > RENEW_MS)
       await state.commit([
         choices.expect(key, keptChoice),
-        choices.put(key, { ...keptChoice, usedAt: now() }),
+        choices.put(key, { ...keptChoice, usedAt: Date.now() }),
       ]);
     return hold(key, keptChoice ?? NONE);
   };
@@ -103,7 +103,7 @@ export function createNetworkChoices(state: State, now = Date.now): NetworkChoic
             }
           : { ...(network === undefined ? {} : { network }), channels: keptChoice?.channels ?? {} };
       const isNothing = nextChoice.network === undefined && Object.keys(nextChoice.channels).length === 0;
-      const write = isNothing ? choices.delete(key) : choices.put(key, { ...nextChoice, usedAt: now() });
+      const write = isNothing ? choices.delete(key) : choices.put(key, { ...nextChoice, usedAt: Date.now() });
       // The next command may come before the choice is stored.
       hold(key, nextChoice);
       const isStored = await state

@@ -53,24 +53,14 @@ export const updates: Screen<"updates"> = async ({ order, page }, { explorer }) 
 
 type UpdateDetails = Readonly<Record<string, unknown>>;
 
-interface EventSummary {
-  readonly id: string;
-  readonly template: string | null;
-  readonly did: string | null;
-}
-
 /** Maximum number of events or fields of an update to read. An update is untrusted and may have any number. */
 const MAX_READ = 300;
 
 /**
  * Returns the first events of an update in their order, and the total number. If the details contain no events by id, only the
- * ids of the root events are known.
+ * ids of the root events are known. They may have others below them, so the number is null.
  */
-function eventsOf(details: UpdateDetails): {
-  readonly events: readonly EventSummary[];
-  /** null if only root events are known, which may have others below them. */
-  readonly count: number | null;
-} {
+function eventsOf(details: UpdateDetails) {
   const byId = toRecord(details.events_by_id ?? details.eventsById) ?? {};
   const ids = Object.keys(byId);
   const events = ids.slice(0, MAX_READ).map((id) => {

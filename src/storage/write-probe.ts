@@ -16,12 +16,12 @@ const writeProbes = defineCollection({
 const PROBE_EVERY_MS = 3 * SECOND;
 
 /** Returns a check that resolves to true if the state can be written. It writes at most once every 3 s. */
-export function createWriteProbe(state: State, now: () => number = Date.now): () => Promise<boolean> {
+export function createWriteProbe(state: State): () => Promise<boolean> {
   const probes = state.open(writeProbes);
   let probedAt = Number.NEGATIVE_INFINITY;
   let lastProbe = Promise.resolve(true);
   return () => {
-    const at = now();
+    const at = Date.now();
     if (Math.abs(at - probedAt) >= PROBE_EVERY_MS) {
       probedAt = at;
       lastProbe = state.commit([probes.put("write", { at })]).then(

@@ -1,6 +1,23 @@
-import { documentedNames } from "../../src/explorer/differences.js";
+import * as z from "zod";
+import { endpoints } from "../../src/explorer/endpoints.js";
+import { contractOf } from "../../src/explorer/schema/fields.js";
 import { parseJson, toRecord } from "../../src/explorer/values.js";
 import { ACTIONS } from "../../src/ledger/action-table.js";
+
+/** Returns the names of all fields in the contract, at any depth. */
+function documentedNames(): ReadonlySet<string> {
+  const names = new Set<string>();
+  const addNames = (schema: z.ZodType): void => {
+    const type = contractOf(schema)?.type ?? (schema instanceof z.ZodObject ? { fields: schema } : undefined);
+    if (type === undefined || typeof type === "string") return;
+    for (const [name, field] of Object.entries("rows" in type ? type.rows.shape : type.fields.shape)) {
+      names.add(name);
+      if (field instanceof z.ZodType) addNames(field);
+    }
+  };
+  for (const { schema } of Object.values(endpoints)) addNames(schema);
+  return names;
+}
 
 const DOCUMENTED = documentedNames();
 

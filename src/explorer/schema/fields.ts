@@ -82,13 +82,9 @@ const MAX_ROWS = 5_100;
 const MAX_INNER_ROWS = 200;
 
 /** Parses the rows of an array one by one, so that an invalid row does not affect the others. */
-export function readRows<T extends z.ZodObject>(
-  item: T,
-  values: readonly unknown[],
-  max = MAX_ROWS,
-): z.infer<T>[] {
+export function readRows<T extends z.ZodObject>(item: T, values: readonly unknown[]): z.infer<T>[] {
   const rows: z.infer<T>[] = [];
-  for (const value of values.slice(0, max)) {
+  for (const value of values.slice(0, MAX_ROWS)) {
     // Check this without zod, which creates an error object for each invalid row. Thousands of them cause a long garbage
     // collection.
     if (toRecord(value) === null) continue;
@@ -98,8 +94,8 @@ export function readRows<T extends z.ZodObject>(
   return rows;
 }
 
-export const rowsOf = <T extends z.ZodObject>(item: T, max = MAX_ROWS) =>
-  field((value) => (Array.isArray(value) ? readRows(item, value, max) : []), { rows: item });
+export const rowsOf = <T extends z.ZodObject>(item: T) =>
+  field((value) => (Array.isArray(value) ? readRows(item, value) : []), { rows: item });
 
 /** Creates a field for a nested object. If the object is missing, all its fields are null. */
 export const inner = <T extends z.ZodObject>(fields: T) =>

@@ -1,16 +1,11 @@
 import { decidedBy, neededFor } from "../../ledger/vote-rules.js";
 import type { TrackedVoteRequest } from "./collections.js";
+import type { GovernanceEvent } from "./events.js";
 
 /** A decision to announce: enough votes on one side, or no longer enough. */
-export interface DecisionNews {
+export type DecisionNews = Omit<Extract<GovernanceEvent, { kind: "undecided" }>, "key" | "kind"> & {
   readonly kind: "decided" | "undecided";
-  readonly way: "yes" | "no";
-  readonly votes: number;
-  readonly needed: number;
-  readonly sequence: number;
-  /** True if no vote was lost, and there are more super validators than at the decision. */
-  readonly isMoreNeeded?: boolean;
-}
+};
 
 /** Returns a decision that was announced and is no longer supported by the votes. */
 function lostDecision(request: TrackedVoteRequest, needed: number | undefined): "yes" | "no" | undefined {

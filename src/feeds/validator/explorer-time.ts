@@ -1,17 +1,14 @@
-import { ExplorerError } from "../../explorer/errors.js";
-import type { Explorer, Reading } from "../../explorer/service.js";
+import type { Explorer } from "../../explorer/service.js";
 import type { NetworkRhythm } from "../../ledger/network-rhythm.js";
 import { BEHIND_MS } from "../../ledger/rhythm.js";
-import { RESTARTED, type Rounds } from "../../ledger/rounds.js";
-import { ageOf, CLOCK_ERROR_MS, isTimely } from "../../util/clock.js";
-import { HOUR, MINUTE } from "../../util/units.js";
+import { createAsker, RESTARTED, type Rounds } from "../../ledger/rounds.js";
+import { ageOf, CLOCK_ERROR_MS } from "../../util/clock.js";
+import { MINUTE } from "../../util/units.js";
 
 /** Maximum age of the newest report for which no other evidence is needed, in ms. */
 const DOUBT_MS = 10 * MINUTE;
 /** Maximum time between two reads of the round, in ms. After a longer pause, it is unknown when the round advanced. */
 const PAUSE_MS = 16 * MINUTE;
-/** Time after which an endpoint that the API key may not use is tried again, in ms. */
-const WITHHELD_MS = HOUR;
 
 /** Age of the explorer's data. */
 export interface ExplorerTime {
@@ -24,8 +21,6 @@ export interface ExplorerTime {
   readonly round: NetworkRhythm["round"];
 }
 
-type TimeQuestion = "updates" | "dashboard";
-
 /**
  * Creates a reader of the explorer's own time. Recent reports of validators need no further request. If they are old, it reads
  * the newest update. Only without one does it read the round, which advances about every ten minutes: it has no time, and an
@@ -33,26 +28,12 @@ type TimeQuestion = "updates" | "dashboard";
  * @param explorer must not answer from the cache
  */
 export function createExplorerTime(explorer: Explorer, clock: () => number) {
-  const withheldAt = new Map<TimeQuestion, number>();
+  const ask = createAsker(clock);
   let lastTime: ExplorerTime | undefined;
   /** Time of the newest update or round that was seen, epoch ms. */
   let provenAt = 0;
   /** Time since which the rounds have been read without a pause, epoch ms. 0 if they were read before. */
   let followedSince = 0;
-
-  /** Returns an answer, or `undefined`. If an endpoint is withheld, this poll asks no further ones. */
-  const askEndpoint = async <T>(name: TimeQuestion, now: number, read: () => Promise<Reading<T>>) => {
-    if (ageOf(withheldAt.get(name) ?? 0, now) < WITHHELD_MS) return undefined;
-    try {
-      const { data, problem, fetchedAt } = await read();
-      return problem || !isTimely(fetchedAt, clock()) ? undefined : data;
-    } catch (error) {
-      if (!(error instanceof ExplorerError)) throw error;
-      if (error.problem !== "withheld") return undefined;
-      withheldAt.set(name, now);
-      return "withheld" as const;
-    }
-  };
 
   /**
    * @param rounds as the poll of the rounds knows them. `undefined` if it has not read them for a while
@@ -76,19 +57,17 @@ export function createExplorerTime(explorer: Explorer, clock: () => number) {
     const undecided = { asOf: newestReportAt, isBehind, isUnsure: true, round };
     if (now - newestReportAt <= DOUBT_MS) return currentTime(newestReportAt);
 
-    const updates = await askEndpoint("updates", now, () =>
-      explorer.updates({ page: 0, size: 1, orderBy: "DESC" }),
-    );
+    const updates = await ask("updates", () => explorer.updates({ page: 0, size: 1, orderBy: "DESC" }));
     // Two withheld endpoints in a row look like a rejected API key. The next poll asks again.
-    if (updates === "withheld") return lastTime ? { ...lastTime, round } : undecided;
-    const updateAt = newestOf(updates?.content ?? [], now);
+    if (updates.isWithheld) return lastTime ? { ...lastTime, round } : undecided;
+    const updateAt = newestOf(updates.reading?.data.content ?? [], now);
     if (updateAt > 0) {
       provenAt = updateAt;
       return currentTime(Math.max(updateAt, newestReportAt));
     }
 
-    const answer = await askEndpoint("dashboard", now, () => explorer.dashboard({}));
-    const latest = answer === "withheld" ? null : (answer?.latestRound ?? null);
+    const { reading } = await ask("dashboard", () => explorer.dashboard({}));
+    const latest = reading?.data.latestRound ?? null;
     if (latest === null) return undecided;
     if (ageOf(round?.seenAt ?? 0, now) > PAUSE_MS) followedSince = now;
     const seenRound = roundAfter(round, latest, now);
