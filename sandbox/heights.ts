@@ -33,7 +33,6 @@ export async function measureHeights(browser: Browser, url: string, { discord }:
   const go = async (channel: string) => {
     await page.locator("nav summary").click();
     await page.getByRole("navigation").getByRole("button", { name: channel }).first().click();
-    await page.locator("nav summary").click();
   };
   const ask = async (
     command: Measured & `/${string}`,
