@@ -5,7 +5,7 @@ import type { Click } from "../../src/discord/clicks.js";
 import { type ActingCommand, commandForManagers, OTHER_VERSION } from "../../src/discord/command.js";
 import { answersOf, type Form, type FormField } from "../../src/discord/forms.js";
 import type { MessagePayload } from "../../src/discord/message.js";
-import { readPlace } from "../../src/discord/places.js";
+import { readerOf, readPlace } from "../../src/discord/places.js";
 import { serverOf } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
 import { labelOf, restWords } from "../../src/subscribe/shown.js";
@@ -58,7 +58,7 @@ async function add(click: Click, feed: FeedDefinition, services: Network): Promi
   const guildId = managedServer(click);
   const channelId = answersOf(click).get(CHANNEL)?.[0];
   if (channelId === undefined) throw new PersonError("Pick a channel, and try again.");
-  const place = await readPlace(services.rest, guildId, channelId);
+  const place = await readPlace(readerOf(click), guildId, channelId);
   const given = settingsInForm(click, feed, draftOf(feed));
   const subjects = feed.subject?.option ? await subjectsIn(click, feed, services) : [null];
   const lines: Markdown[] = [];
@@ -83,7 +83,7 @@ async function testAll(click: Click, services: Network): Promise<readonly Markdo
   let count = 0;
   for (const each of await serverSubscriptions(guildId, services)) {
     try {
-      const place = await readPlace(services.rest, guildId, each.subscription.channelId);
+      const place = await readPlace(readerOf(click), guildId, each.subscription.channelId);
       await testSubscription(click, each, place);
       count += 1;
     } catch (error) {

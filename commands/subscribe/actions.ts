@@ -113,7 +113,7 @@ export async function resumeSubscription(
 }> {
   const { subscription, feed } = found;
   const network = servedOf(found);
-  await checkPermissions(person, network, place, feed, subscription);
+  await checkPermissions(person, place, feed, subscription);
   const { wasRefused, lines } = await reopen(place, found, networks);
   const { isPaused = false } = subscription;
   const isSnoozed = snoozeEnd(subscription, Date.now()) > 0;
@@ -130,7 +130,7 @@ export async function testSubscription(
   place: ChannelPlace,
 ): Promise<void> {
   const network = servedOf(found);
-  await checkPermissions(person, network, place, found.feed, found.subscription);
+  await checkPermissions(person, place, found.feed, found.subscription);
   await renewTag(place, found);
   const which = found.subscription.isPaused ? "That subscription" : `<#${place.channel.id}>`;
   const paused = `${which} is paused. Resume it with \`/subscribe resume\`, then try again.`;

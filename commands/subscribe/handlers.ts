@@ -3,7 +3,7 @@ import type { FeedDefinition } from "../../src/delivery/feed.js";
 import { NETWORK_OPTION } from "../../src/discord/command.js";
 import type { MessagePayload } from "../../src/discord/message.js";
 import type { ChannelPlace } from "../../src/discord/permissions.js";
-import { readPlace } from "../../src/discord/places.js";
+import { readerOf, readPlace } from "../../src/discord/places.js";
 import { say, serverOf } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
 import { byAge, matchingNames, type OwnedSubscription } from "../../src/subscribe/editor.js";
@@ -27,8 +27,8 @@ import {
 const channelIdOf = ({ options, channelId }: ChatInputCommandInteraction): string =>
   options.getChannel("channel")?.id ?? channelId;
 
-const placeOf = (interaction: ChatInputCommandInteraction, { rest }: Network): Promise<ChannelPlace> =>
-  readPlace(rest, serverOf(interaction), channelIdOf(interaction));
+const placeOf = (interaction: ChatInputCommandInteraction): Promise<ChannelPlace> =>
+  readPlace(readerOf(interaction), serverOf(interaction), channelIdOf(interaction));
 
 /** Subscribes a channel to a feed, or edits the existing subscription. */
 export async function subscribe(
@@ -36,7 +36,7 @@ export async function subscribe(
   services: Network,
   feed: FeedDefinition,
 ): Promise<MessagePayload> {
-  const place = await placeOf(interaction, services);
+  const place = await placeOf(interaction);
   const given = settingsIn(interaction);
   const named = await namedSubject(interaction, feed.subject, services);
   return save({ person: interaction, services, place, feed, given, named });
@@ -117,7 +117,7 @@ const subjectWords =
 
 /** Handles `/subscribe edit`: changes the given options and keeps the others. */
 export const edit: Subcommand = async (interaction, services) => {
-  const place = await placeOf(interaction, services);
+  const place = await placeOf(interaction);
   const { feeds } = services.networks;
   const fits = (each: FeedDefinition) => foreignOption(interaction, each, feeds) === undefined;
   const chosenOne = await chosenIn(interaction, services, place.channel.id, fits);
@@ -142,7 +142,7 @@ export const remove: Subcommand = async (interaction, services) => {
 
 /** Handles `/subscribe resume`. */
 export const resume: Subcommand = async (interaction, services) => {
-  const place = await placeOf(interaction, services);
+  const place = await placeOf(interaction);
   const found = await chosenIn(interaction, services, place.channel.id);
   const { wasPaused, lines, standing } = await resumeSubscription(
     interaction,
@@ -161,7 +161,7 @@ export const resume: Subcommand = async (interaction, services) => {
 
 /** Handles `/subscribe test`: requests a drill, which is delivered like an announcement. */
 export const test: Subcommand = async (interaction, services) => {
-  const place = await placeOf(interaction, services);
+  const place = await placeOf(interaction);
   const found = await chosenIn(interaction, services, place.channel.id);
   await testSubscription(interaction, found, place);
   return say(servedOf(found), md`A test announcement is on its way`, [

@@ -6,7 +6,7 @@ import { type ButtonHandler, handlerOf } from "../../src/discord/buttons.js";
 import type { Click } from "../../src/discord/clicks.js";
 import { LIMITS } from "../../src/discord/limits.js";
 import type { MessagePayload } from "../../src/discord/message.js";
-import { goneRoles, guildOf, readPlace } from "../../src/discord/places.js";
+import { goneRoles, guildOf, readerOf, readPlace } from "../../src/discord/places.js";
 import type { Network } from "../../src/networks/network.js";
 import { buttonAddress, defineButton, subjectParameter } from "../../src/screens/addresses.js";
 import type { Link, Menu, View } from "../../src/screens/view.js";
@@ -222,7 +222,7 @@ export const subscriptionButtons: readonly ButtonHandler<Network>[] = [
       const { found, guildId } = await findSubscription(wanted, click, services);
       if (!click.isModalSubmit()) return card(found, services);
       const { subscription, feed } = found;
-      const place = await readPlace(services.rest, guildId, subscription.channelId);
+      const place = await readPlace(readerOf(click), guildId, subscription.channelId);
       const given = settingsInForm(click, feed, subscription);
       const served = servedOf(found);
       const [named = null] = namesSubjects(click) ? await subjectsIn(click, feed, served) : [];
@@ -235,7 +235,7 @@ export const subscriptionButtons: readonly ButtonHandler<Network>[] = [
     async handle({ to, ...wanted }, click, services: Network) {
       const { found, guildId } = await findSubscription(wanted, click, services);
       const { subscription, feed, networkState, network } = found;
-      const readChannel = () => readPlace(services.rest, guildId, subscription.channelId);
+      const readChannel = () => readPlace(readerOf(click), guildId, subscription.channelId);
       const shown = async (note?: Markdown, standing?: readonly Markdown[]) =>
         card((await findSubscription(wanted, click, services)).found, services, note, standing);
       switch (to) {

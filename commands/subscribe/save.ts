@@ -162,7 +162,7 @@ async function saveOnce(request: SaveRequest): Promise<SavedWords> {
   const before = edited || !existing ? existing : awake(existing);
   const settings = fittingSettings(chosenSettings(given, feed, isNew ? undefined : before), given, channel);
   const subject = checked ?? feed.subject?.of?.(settings, existing) ?? key.subject;
-  await checkPermissions(person, services, place, feed, settings);
+  await checkPermissions(person, place, feed, settings);
   const wantedSubscription = {
     ...settings,
     channelId: channel.id,

@@ -6,7 +6,8 @@ import { NO_SERVER } from "../../src/delivery/subscriptions.js";
 import { type Click, mayAnswer } from "../../src/discord/clicks.js";
 import type { MessagePayload } from "../../src/discord/message.js";
 import type { ChannelPlace } from "../../src/discord/permissions.js";
-import { checkSubscription, visiblePlace } from "../../src/discord/places.js";
+import { checkSubscription, guildOf, readerOf } from "../../src/discord/places.js";
+import { isTemporary, problemOf } from "../../src/discord/problems.js";
 import type { Network, Networks } from "../../src/networks/network.js";
 import { defineButton } from "../../src/screens/addresses.js";
 import { byAge, findSubscriptions, type OwnedSubscription } from "../../src/subscribe/editor.js";
@@ -28,7 +29,7 @@ export type Subcommand = (
 export interface Actor {
   /** Id of their interaction. */
   readonly id: string;
-  readonly client: { readonly user: { readonly id: string } };
+  readonly client: { readonly user: { readonly id: string }; readonly rest: Network["rest"] };
   readonly user: { readonly id: string };
 }
 
@@ -82,15 +83,15 @@ export function tagFor({ channel }: ChannelPlace, feed: FeedDefinition): string 
 
 /** Checks if the person may subscribe the channel like that, and if the bot can post there. @throws {PersonError} */
 export const checkPermissions = (
-  { client, user }: Actor,
-  { rest }: Network,
+  person: Actor,
   place: ChannelPlace,
   feed: FeedDefinition,
   settings: Pick<Subscription, "roleId" | "thread" | "topics">,
 ): Promise<void> => {
   const { roleId, thread } = settings;
   const needs = needsOf(settings, feed);
-  return checkSubscription(rest, client.user.id, user.id, { place, roleId, thread, needs });
+  const { client, user } = person;
+  return checkSubscription(readerOf(person), client.user.id, user.id, { place, roleId, thread, needs });
 };
 
 /** Shown in place of a role that was deleted. */
@@ -166,10 +167,14 @@ export async function serverSubscriptions(
     [guildId, NO_SERVER],
     (each) => each.guildId === guildId || (each.guildId === null && each.userId === null),
   );
+  const serverOfChannel = (channelId: string) =>
+    guildOf(services.rest, channelId).catch((error: unknown) => {
+      if (isTemporary(problemOf(error))) throw error;
+      return null;
+    });
   // An environment subscription does not say in which server its channel is.
-  const fixedOnes = candidates.filter(({ subscription }) => subscription.guildId === null);
-  const elsewhere = new Set<OwnedSubscription>();
-  for (const each of fixedOnes)
-    if (!(await visiblePlace(services.rest, guildId, each.subscription.channelId))) elsewhere.add(each);
-  return candidates.filter((each) => !elsewhere.has(each)).sort(byAge);
+  const servers = await Promise.all(
+    candidates.map(({ subscription }) => subscription.guildId ?? serverOfChannel(subscription.channelId)),
+  );
+  return candidates.filter((_, index) => servers[index] === guildId).sort(byAge);
 }

@@ -135,7 +135,10 @@ const changeWatch = async ({ feed, id, to, network }: Change, click: Click, serv
   else {
     // Discord may have refused the last message, so check with a new message before resuming.
     const againMessage = say(services, md`🔔 You'll get these alerts again`, [md`${title}`], "neutral");
-    await writeDirectly(rest, subscription.channelId, againMessage, click.id);
+    await writeDirectly(rest, subscription.channelId, againMessage, click.id).catch((error: unknown) => {
+      // If Discord is only slow, the message may have arrived.
+      if (error instanceof PersonError) throw error;
+    });
     await setPaused(networkState, subscription, false);
     await endRefusals(user.id, services.networks);
   }

@@ -9,8 +9,10 @@ import {
   type REST,
   Routes,
 } from "discord.js";
+import { perObject } from "../util/per-object.js";
 import { PersonError } from "../util/person-error.js";
-import { lazy } from "../util/single-flight.js";
+import { present } from "../util/present.js";
+import { lazy, singleFlight } from "../util/single-flight.js";
 import { ErrorCode, hasCode } from "./errors.js";
 import {
   ALL,
@@ -39,19 +41,38 @@ export function readingOnce(rest: Reader): Reader {
   };
 }
 
-/** Returns the id of a channel's server; `null` for a channel of direct messages. @throws {DiscordAPIError} if the bot cannot see it */
-export async function guildOf(rest: Reader, channelId: string): Promise<string | null> {
-  const channel = (await rest.get(Routes.channel(channelId))) as APIChannel;
-  return ("guild_id" in channel && channel.guild_id) || null;
-}
+/** Returns the reader of a person's command or click: it asks for each thing once. */
+export const readerOf = perObject(({ client }: { readonly client: { readonly rest: Reader } }) =>
+  readingOnce(client.rest),
+);
+
+/** Servers by channel id. A channel never moves to another server. */
+const knownGuilds = perObject((_: Reader) => new Map<string, Promise<string | null>>());
+
+/**
+ * Returns the id of the server of a channel from the environment; `null` for a channel of direct messages.
+ * @throws {DiscordAPIError} if the bot cannot see it
+ */
+export const guildOf = (rest: Reader, channelId: string): Promise<string | null> =>
+  singleFlight(
+    knownGuilds(rest),
+    channelId,
+    async () => {
+      const channel = (await rest.get(Routes.channel(channelId))) as APIChannel;
+      return ("guild_id" in channel && channel.guild_id) || null;
+    },
+    true,
+  );
 
 /** Reads a channel with its server and overwrites. @throws {PersonError} if the bot cannot see it, or it is in another server */
 export async function readPlace(rest: Reader, guildId: string, channelId: string): Promise<ChannelPlace> {
   try {
-    const channel = (await rest.get(Routes.channel(channelId))) as APIChannel;
+    const [channel, guild] = await Promise.all([
+      rest.get(Routes.channel(channelId)) as Promise<APIChannel>,
+      rest.get(Routes.guild(guildId)) as Promise<APIGuild>,
+    ]);
     if (!("guild_id" in channel) || channel.guild_id !== guildId)
       throw new PersonError("That channel isn't in this server. Pick one that is.");
-    const guild = (await rest.get(Routes.guild(guildId))) as APIGuild;
     const parent = "parent_id" in channel && isThread(channel) ? channel.parent_id : undefined;
     const holder = parent ? ((await rest.get(Routes.channel(parent))) as APIChannel) : channel;
     return {
@@ -225,7 +246,8 @@ export async function checkSubscription(
       `<@&${roleId}> isn't mentionable, and you don't have ${bolded([NAMES.MentionEveryone])} in ${where}. Pick another role, or ask someone who has that permission.`,
     );
   }
-  const isExempt = ((await permissionsOf(rest, place, botId)) & PermissionFlagsBits.Administrator) !== 0n;
+  const heldPermissions = await permissionsOf(rest, place, botId);
+  const isExempt = (heldPermissions & PermissionFlagsBits.Administrator) !== 0n;
   if (!isExempt && (await isTimedOut(rest, guild.id, botId)))
     throw new PersonError(
       "I'm timed out in this server. Remove the timeout from my profile, then try again.",
@@ -236,7 +258,7 @@ export async function checkSubscription(
       `I need ${bolded(serverLacks)} in this server. Grant ${serverLacks.length === 1 ? "it" : "them"} in the server settings → Roles → my role, then try again.`,
     );
   const botLacks = await lackedIn(rest, botId, place, { roleId, thread, needs: [] });
-  if (isLocked(channel) && !mayUnlock(await permissionsOf(rest, place, botId)))
+  if (isLocked(channel) && !mayUnlock(heldPermissions))
     throw new PersonError(
       `${where} is locked, so I can't post there. Unlock the thread, or pick another channel.`,
     );
@@ -294,10 +316,10 @@ export async function checkPingable(
     );
   };
   if (!(await mayPingAll(rest, personId, server))) refuse("this server");
-  for (const channelId of channelIds) {
-    // A channel that the bot cannot see gets no message.
-    const place = await visiblePlace(rest, guildId, channelId);
-    if (!place) continue;
+  // A channel that the bot cannot see gets no message.
+  const places = await Promise.all(channelIds.map((each) => visiblePlace(rest, guildId, each)));
+  for (const place of present(places)) {
+    const channelId = place.channel.id;
     if (!(await mayPingAll(rest, botId, place)))
       throw new PersonError(
         `I can't ping <@&${roleId}> in <#${channelId}>. Make it mentionable in the server settings → Roles, or give me ${bolded([NAMES.MentionEveryone])} there, then try again.`,

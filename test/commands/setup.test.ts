@@ -84,14 +84,20 @@ describe("/setup", () => {
     await driver().ask(olga(), "/subscribe governance", { channel: governance.id, calendar: false });
   });
 
-  it("sends a test to all, and says which could not be tested", async () => {
+  it("sends a test to all, says which could not be tested, and reads the server and the members once", async () => {
     const spare = world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name: "spare" });
     await add(await setUp(), "Newcomers", { channel: spare.id });
     const card = await driver().choose(olga(), await setUp(), "newcomers");
     world().channels.delete(spare.id);
     const refused = await driver().click(olga(), card, "Test");
     expect(refused.content).toContain("That channel no longer exists. Remove its subscription");
-    const tested = await driver().click(olga(), await setUp(), "Test all");
+    const overview = await setUp();
+    const before = harness.discord.requests.length;
+    const tested = await driver().click(olga(), overview, "Test all");
+    const reads = harness.discord.requests
+      .slice(before)
+      .flatMap(({ method, path }) => (method === "GET" && path.includes("/guilds/") ? [path] : []));
+    expect(reads).toEqual([...new Set(reads)]);
     expect(textOf(tested)).toMatch(/🧪 3 test announcements on the way.*⚠️ Can't test <#\d+> · newcomers/);
     await world().until(() => world().read(ops).length >= 2, "the tests");
   });

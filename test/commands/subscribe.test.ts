@@ -46,6 +46,16 @@ describe("/subscribe", () => {
     expect(textOf(reply)).toContain("An old question");
   });
 
+  it("reads the channel, the server and both members once", async () => {
+    const channel = addChannel("read-once");
+    const before = harness.discord.requests.length;
+    const { ana } = harness.discord.people;
+    expect(textOf(await ask("newcomers", { channel: channel.id }, at(channel, ana)))).toContain("Subscribed");
+    const reads = harness.discord.requests.slice(before).filter(({ method }) => method === "GET");
+    expect(reads).toHaveLength(4);
+    await ask("remove", { channel: channel.id });
+  });
+
   it("edits an existing subscription, and lists it with its state", async () => {
     expect(textOf(await ask("governance", { votes: false, reminders: false }))).toContain(
       "Subscription changed",

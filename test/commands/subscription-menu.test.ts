@@ -60,11 +60,35 @@ describe("a channel with several subscriptions", () => {
     const before = discord.requests.length;
     const all = await Promise.all(Array.from({ length: 20 }, () => ask("/setup")));
     for (const each of all) expect(textOf(each)).toContain("governance");
-    const path = `/channels/${channel.id}`;
-    const reads = discord.requests
-      .slice(before)
-      .filter((each) => each.method === "GET" && each.path.endsWith(path));
-    expect(reads).toHaveLength(1);
+    const reads = ({ id }: Channel) =>
+      discord.requests
+        .slice(before)
+        .filter((each) => each.method === "GET" && each.path.endsWith(`/channels/${id}`)).length;
+    expect(reads(channel)).toBe(1);
+    // One for its server, which a subscription from the environment does not know, and one for its name.
+    expect(reads(discord.channels.governance)).toBeLessThanOrEqual(2);
+  });
+
+  it("needs no channel of another subscription to open a dialog, or to say that one was added", async () => {
+    const { discord } = harness;
+    const { driver, world, guild, channels } = discord;
+    const overview = await ask("/setup");
+    const card = await driver.choose(owner(), await ask("/subscribe list"), "governance");
+    const path = new RegExp(`/channels/${channels.governance.id}$`);
+    const trap = { method: "GET", path, times: 1_000, error: "html" as const };
+    discord.trap(trap);
+    const { dialog } = await driver.open(owner(), card, "Edit");
+    expect(dialog.title).toBe("Edit · governance");
+
+    const menu = driver.components(overview).find(({ placeholder }) => placeholder === "Add…");
+    const choice = menu?.options?.find(({ label }) => label === "Newcomers");
+    const picked = driver.pick(owner(), overview, menu?.custom_id ?? "", choice?.value ?? "");
+    const added = await world.until(() => picked.dialog, "the dialog to add");
+    const another = world.addChannel({ type: 0, guild_id: guild.id, name: "another" });
+    const answer = await driver.submit(owner(), { dialog: added, source: overview }, { channel: another.id });
+    trap.times = 0;
+    expect(textOf(answer)).toContain("✅ Subscribed");
+    await ask("/subscribe remove", { channel: another.id });
   });
 
   it("gets a menu to choose one, with buttons to pause, resume, test and remove it", async () => {

@@ -144,7 +144,7 @@ describe("/watch", () => {
     expect(textOf(await ask("/watch list", {}, people().ben))).toMatch(/2 of 20/);
   });
 
-  it("can pause, resume and remove a watch in the list", async () => {
+  it("can pause, resume and remove a watch in the list, also if Discord does not confirm the message", async () => {
     const { driver } = harness.discord;
     const ben = { user: people().ben, channel: general() };
     const list = await driver.ask(ben, "/watch list");
@@ -152,6 +152,13 @@ describe("/watch", () => {
     await driver.click(ben, list, "Pause");
     expect(textOf(list)).toContain("⏸️ paused");
     await driver.click(ben, list, "Resume");
+    expect(textOf(list)).not.toContain("⏸️ paused");
+    await driver.click(ben, list, "Pause");
+    const path = new RegExp(`/channels/${world().directChannel(ben.user).id}/messages$`);
+    harness.discord.trap({ method: "POST", path, times: 1, error: "lost" });
+    const before = inPrivate(ben.user).length;
+    await driver.click(ben, list, "Resume");
+    await until(/You'll get these alerts again/, before, ben.user);
     expect(textOf(list)).not.toContain("⏸️ paused");
     await driver.click(ben, list, "Remove");
     expect(textOf(list)).toMatch(/Removed: validator[^—]*price/);

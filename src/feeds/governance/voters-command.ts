@@ -15,6 +15,7 @@ import {
   goneRoles,
   guildOf,
   isPingable,
+  readerOf,
   readingOnce,
   visiblePlace,
 } from "../../discord/places.js";
@@ -138,13 +139,13 @@ async function pingedLine(services: FeedServices, guildId: string): Promise<Mark
 
 /** Warns of a member who can see none of the channels that ping them. Nothing, if Discord cannot be asked. */
 async function unseenLine(
+  interaction: ChatInputCommandInteraction,
   services: FeedServices,
-  guildId: string,
-  { who }: Representative,
+  { guildId, who }: Representative,
 ): Promise<Markdown | undefined> {
   // Discord does not tell what the members of a role can see.
   const channelIds = who.kind === "role" ? [] : await pingingChannels(services, guildId);
-  const reader = readingOnce(services.rest);
+  const reader = readerOf(interaction);
   for (const channelId of channelIds)
     if (await canView(reader, { guildId, channelId }, who.id).catch(() => true)) return undefined;
   return channelIds.length === 0
@@ -154,13 +155,15 @@ async function unseenLine(
 
 /** Returns the member or role that a person chose. @throws {PersonError} if they may not be set */
 async function chosenWho(
-  { options, client, user: person }: ChatInputCommandInteraction,
+  interaction: ChatInputCommandInteraction,
   services: FeedServices,
   guildId: string,
 ): Promise<Representative["who"]> {
+  const { options, client, user: person } = interaction;
+  const reader = readerOf(interaction);
   const { user, role } = options.get(WHO, true);
   if (role) {
-    await checkPingable(services.rest, {
+    await checkPingable(reader, {
       guildId,
       roleId: role.id,
       botId: client.user.id,
@@ -172,7 +175,7 @@ async function chosenWho(
   if (!user) throw new PersonError("Pick a member of this server or a role.");
   if (user.bot)
     throw new PersonError("A bot can't represent a super validator. Pick a member of this server or a role.");
-  await checkMember(services.rest, guildId, user.id);
+  await checkMember(reader, guildId, user.id);
   return { kind: "member", id: user.id };
 }
 
@@ -219,7 +222,7 @@ async function setRepresentative(
     md`**${cut(voter.name, 100)}** → ${mentionOf(representative)}`,
     others.length > 0 && md`-# Replaces ${join(others, ", ")}. To ping several people, set a role.`,
     await pingedLine(services, guildId),
-    await unseenLine(services, guildId, representative),
+    await unseenLine(interaction, services, representative),
   ];
   return say(services, md`Representative set`, present(lines));
 }

@@ -51,25 +51,6 @@ interface MentionDeps {
   readonly ownId: () => Promise<string>;
 }
 
-/** Returns the channels without the others in which the bot can't post, so that no ping is left to one that is gone or closed. */
-async function withoutClosed(
-  rest: Pick<REST, "get">,
-  botId: string,
-  all: readonly Subscription[],
-  own: string,
-): Promise<readonly Subscription[]> {
-  const at = all.findIndex(({ channelId }) => channelId === own);
-  const isOpen = await Promise.all(
-    all.map(async ({ guildId, channelId }, index) => {
-      if (index === at) return true;
-      const mayPostThere = mayPost(rest, botId, guildId ?? "", channelId);
-      // A newer channel that Discord cannot tell about must not keep this one's reminder back.
-      return index < at ? mayPostThere : mayPostThere.catch(() => false);
-    }),
-  );
-  return all.filter((_, index) => isOpen[index]);
-}
-
 /**
  * Returns the representatives that a reminder pings in a channel: those of super validators that have not voted. If several
  * channels of a server ping for the same reminder, each representative is pinged in only one of them: that of the oldest
@@ -103,23 +84,29 @@ export async function mentionsFor(
       return rest.get(route);
     },
   });
-  const pinging = await withoutClosed(
-    reader,
-    botId,
-    subscribed.length > 0 ? subscribed : [recipient],
-    channelId,
-  );
+  const pinging = subscribed.length > 0 ? subscribed.map((each) => each.channelId) : [channelId];
+  /** True if the bot can post in a channel, so that no ping is left to one that is gone or closed. */
+  const isOpen = async (pingedId: string): Promise<boolean> => {
+    if (pingedId === channelId) return true;
+    const mayPostThere = mayPost(reader, botId, guildId, pingedId);
+    // A newer channel that Discord cannot tell about must not keep this one's reminder back.
+    const isOlder = pinging.indexOf(pingedId) < pinging.indexOf(channelId);
+    return isOlder ? mayPostThere : mayPostThere.catch(() => false);
+  };
   /** Returns the first channel in which a role may be pinged, or that a member can see, or else the first one. */
   const channelFor = async ({ who, setBy }: Representative): Promise<string | undefined> => {
-    for (const { channelId: pingedId } of pinging) {
+    let firstOpen: string | undefined;
+    for (const pingedId of pinging) {
+      if (!(await isOpen(pingedId))) continue;
       const place = { guildId, channelId: pingedId, botId };
       const mayPing =
         who.kind === "role"
           ? await isPingable(reader, place, who.id, setBy)
           : pinging.length === 1 || (await canView(reader, place, who.id).catch(() => true));
       if (mayPing) return pingedId;
+      firstOpen ??= pingedId;
     }
-    return who.kind === "role" ? undefined : pinging[0]?.channelId;
+    return who.kind === "role" ? undefined : firstOpen;
   };
   const userIds = new Set<string>();
   const roleIds = new Set<string>();

@@ -1,6 +1,7 @@
 import { PermissionFlagsBits } from "discord-api-types/v10";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { DiscordError } from "../../../sandbox/discord/errors.js";
+import { PERMISSION } from "../../../sandbox/discord/permissions.js";
 import type { Channel } from "../../../sandbox/discord/world.js";
 import { DAY, HOUR } from "../../../src/util/units.js";
 import { type Harness, startHarness, textOf } from "../../harness.js";
@@ -51,6 +52,30 @@ describe("a representative, in a server with two channels that ping", () => {
       await ask("/subscribe governance", { channel: id, missing: "ping", before: "24h" });
   });
   afterEach(() => harness.close());
+
+  it("is looked up once when they are set", async () => {
+    const { requests, people, guild } = harness.discord;
+    const role = world().addRole(guild, "Not mentionable", 0n);
+    guild.members.get(world().bot.id)?.push(world().addRole(guild, "Pinging", PERMISSION.mentionEveryone).id);
+    for (const who of [people.ana.id, role.id]) {
+      await map(people.ben.id);
+      const before = requests.length;
+      await map(who);
+      const reads = requests.slice(before).flatMap(({ method, path }) => (method === "GET" ? [path] : []));
+      expect(reads).toEqual([...new Set(reads)]);
+    }
+  });
+
+  it("is looked up in no newer channel if they see the older one", async () => {
+    const { requests, people } = harness.discord;
+    await map(people.ana.id);
+    const before = requests.length;
+    expect(await remind(() => {})).toEqual(["@ana"]);
+    await world().until(() => seenIn(newer, /left to vote: Watched/), "the other reminder");
+    const path = `/channels/${newer.id}`;
+    const reads = requests.slice(before).filter((each) => each.method === "GET" && each.path.endsWith(path));
+    expect(reads).toEqual([]);
+  });
 
   it("is pinged although Discord can't tell what they see", async () => {
     const { ana } = harness.discord.people;
