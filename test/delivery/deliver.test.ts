@@ -28,8 +28,9 @@ import { createRenderer } from "../../src/discord/message.js";
 import { createPacer } from "../../src/discord/pacer.js";
 import { postMessage } from "../../src/discord/post.js";
 import { openFileStore } from "../../src/storage/file-store.js";
-import { createState } from "../../src/storage/state.js";
+import { createState, type State } from "../../src/storage/state.js";
 import { md } from "../../src/text/markdown.js";
+import { DAY } from "../../src/util/units.js";
 import { newLinks, quiet } from "../harness.js";
 
 const FEED = "tides";
@@ -148,9 +149,12 @@ function deliveryOf(feed: Partial<Feed>) {
 const texts = () => discord.world.read(channel).map(({ content }) => content);
 const isIdle = async () => outbox.idle() && (await outbox.waitingMs()) === 0;
 const settled = () => expect.poll(isIdle).toBe(true);
+/** Waits until each delivery has been sent or dropped, also just after its release, when the outbox is still idle. */
+const untilNoneWaits = (state: State) =>
+  expect.poll(async () => (await state.open(pendingDeliveries).list()).size).toBe(0);
 
 it("does not ping the role of a subscription that is paused, and sends nothing if all of them are", async () => {
-  const { subscribe, publish } = deliveryOf({});
+  const { state, subscribe, publish } = deliveryOf({});
   await subscribe("a");
   await subscribe("b");
   await subscribe("c", { isPaused: true, roleId: discord.world.addRole(discord.guild, "Paused", 0n).id });
@@ -161,7 +165,7 @@ it("does not ping the role of a subscription that is paused, and sends nothing i
   await subscribe("a", { isPaused: true });
   await subscribe("b", { isPaused: true });
   release();
-  await settled();
+  await untilNoneWaits(state);
   expect(texts()).toEqual(["Tide one"]);
 });
 
@@ -490,6 +494,40 @@ it("drops a drill that could not be sent for ten minutes", async () => {
   await outbox.pickUpDrills();
   await expect.poll(texts).toEqual(["🧪 TEST: Drill two"]);
 });
+
+it("drops what has waited for a day in a paused channel, so that it is no news when the channel is resumed", async () => {
+  const { state, subscribe, subscriptions, publish } = deliveryOf({});
+  await subscribe(null);
+  await state.commit([subscriptions.healthWrite(channelId, { paused: true })]);
+  (await publish("old"))();
+  now += DAY + 1;
+  await expect
+    .poll(async () => {
+      outbox.wake();
+      return (await state.open(pendingDeliveries).list()).size;
+    })
+    .toBe(0);
+  await state.commit([subscriptions.healthWrite(channelId, {})]);
+  (await publish("new"))();
+  await expect.poll(texts).toEqual(["Tide new"]);
+});
+
+it.each<[string, Partial<Announced>, number, readonly string[]]>([
+  ["was sent after its end, and after the news", { isOver: true }, 1, []],
+  ["was sent after its end, but before the news", { isOver: true }, -1, ["Tide news"]],
+  ["was edited at its end", { isOver: true, editedAt: 1 }, 1, ["Tide news"]],
+  ["shows no end", {}, 1, ["Tide news"]],
+])(
+  "sends news about a subject unless its message says the same: it %s",
+  async (_, shown, later, expected) => {
+    const { state, subscribe, publish, note } = deliveryOf({ begins: () => false });
+    await subscribe(null);
+    await note({ ...shown, at: now + later });
+    (await publish("news"))();
+    await untilNoneWaits(state);
+    expect(texts()).toEqual(expected);
+  },
+);
 
 it("opens a new post, and does not pause the forum, if a moderator has locked one", async () => {
   const forum = discord.world.addChannel({ type: 15, guild_id: discord.guild.id, name: "locked-forum" });

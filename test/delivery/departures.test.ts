@@ -2,7 +2,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { REST } from "discord.js";
 import { expect, it } from "vitest";
+import { DiscordError } from "../../sandbox/discord/errors.js";
 import { startSandboxDiscord } from "../../sandbox/discord/server.js";
+import type { Subscription } from "../../src/delivery/collections.js";
 import { createDepartures } from "../../src/delivery/departures.js";
 import { draftOf } from "../../src/delivery/feed.js";
 import { createJanitor } from "../../src/delivery/janitor.js";
@@ -30,6 +32,7 @@ it("removes quiet channels that were deleted, and notes servers that the bot has
     now: () => now,
   };
   const other = world.addGuild("Left server", discord.people.owner, 0n);
+  const again = world.addGuild("Server that invites it again", discord.people.owner, 0n);
   const channel = (name: string, guild_id = guild.id) => world.addChannel({ type: 0, guild_id, name });
   const channels = {
     deleted: channel("deleted"),
@@ -37,22 +40,35 @@ it("removes quiet channels that were deleted, and notes servers that the bot has
     lively: channel("lively"),
     kept: channel("kept"),
     left: channel("left", other.id),
+    returned: channel("returned", again.id),
+    direct: channel("direct"),
+  };
+  const differences: Readonly<Record<string, Partial<Subscription>>> = {
+    pausedAndDeleted: { since: now },
+    direct: { guildId: null, userId: discord.people.ana.id },
   };
   for (const [name, { id, guild_id }] of Object.entries(channels)) {
     const draft = { ...draftOf(validator.definition, id), guildId: guild_id ?? null, since: now - 30 * DAY };
-    await state.commit(subscriptions.writes(name === "pausedAndDeleted" ? { ...draft, since: now } : draft));
+    await state.commit(subscriptions.writes({ ...draft, ...differences[name] }));
   }
   await subscriptions.setHealth(channels.pausedAndDeleted.id, { paused: true });
   await subscriptions.setHealth(channels.lively.id, { deliveredAt: now - DAY });
-  for (const each of ["deleted", "pausedAndDeleted", "lively"] as const)
+  for (const each of ["deleted", "pausedAndDeleted", "lively", "direct"] as const)
     world.channels.delete(channels[each].id);
-  other.members.delete(world.bot.id);
+  for (const { members } of [other, again]) members.delete(world.bot.id);
+  // In an incident, Discord does not know a channel for a moment.
+  discord.trap({
+    method: "GET",
+    path: new RegExp(`${channels.kept.id}$`),
+    times: 1,
+    error: new DiscordError(404, 10_003, "Unknown Channel"),
+  });
 
   await createDepartures(context)();
   const left = (await subscriptions.all()).map(({ channelId }) => channelId);
-  const { lively, kept, left: abandoned } = channels;
-  // A delivery to the lively one will show that it is gone.
-  expect(new Set(left)).toEqual(new Set([lively.id, kept.id, abandoned.id]));
+  const { lively, direct, kept, left: abandoned, returned } = channels;
+  // A delivery to the lively one, or to the person, will show that it is gone.
+  expect(new Set(left)).toEqual(new Set([lively, direct, kept, abandoned, returned].map(({ id }) => id)));
   expect(await subscriptions.health(abandoned.id)).toMatchObject({
     paused: true,
     goneSince: now,
@@ -64,8 +80,12 @@ it("removes quiet channels that were deleted, and notes servers that the bot has
   await createDepartures(context)();
   expect(await isKept()).toBe(true);
   now += 1;
+  again.members.set(world.bot.id, []);
   await createDepartures(context)();
   expect(await isKept()).toBe(false);
+  // If the bot leaves this one again, 30 days begin again.
+  expect((await subscriptions.of([again.id])).map(({ channelId }) => channelId)).toEqual([returned.id]);
+  expect(await subscriptions.health(returned.id)).not.toHaveProperty("goneSince");
   await state.close();
   await discord.close();
 });

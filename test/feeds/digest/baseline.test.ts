@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type SandboxExplorer, startSandboxExplorer } from "../../../sandbox/explorer/server.js";
 import { createRecorder, RECORD_MS } from "../../../src/feeds/digest/chronicle.js";
 import { happenings } from "../../../src/feeds/digest/collections.js";
+import { NETWORK_RHYTHM, type NetworkRhythm, rhythms } from "../../../src/ledger/network-rhythm.js";
 import { rounds } from "../../../src/ledger/rounds.js";
-import { HOUR, MINUTE } from "../../../src/util/units.js";
+import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
 import { newExplorer, newState, SMALL } from "../../harness.js";
 
 let time = Date.UTC(2026, 10, 26, 12);
@@ -38,7 +39,7 @@ it("a validator that the first reading of the shifting list misses has not joine
   expect(answers).toBeGreaterThan(2);
 });
 
-it("nobody counts as silent while the network stands still, or just after it", async () => {
+it("no validator counts as silent while the network stands still, or just after it", async () => {
   const service = newExplorer(sandbox, now);
   const state = newState();
   sandbox.mood = undefined;
@@ -100,4 +101,31 @@ it("a row that can never be read does not hide that another validator goes silen
   expect(await record(0)).toEqual([]);
   expect(await record(1)).toEqual(["silent"]);
   sandbox.mood = undefined;
+});
+
+it("no validator counts as silent while the explorer is behind or the rhythm changes, and events are kept for 31 days", async () => {
+  const service = newExplorer(sandbox, now);
+  const state = newState();
+  const fresh = service.for("background", { maxAgeMs: 0 });
+  const recorder = createRecorder(service.for("background", { maxAgeMs: RECORD_MS }), fresh, state, now);
+  const record = async (late: number, newest: number) => {
+    for (const [place, each] of sandbox.ledger.validators.entries())
+      each.lastActiveAt = time - newest - (place < late ? 5 * HOUR : 0);
+    await state.commit([...(await recorder.record())]);
+    time += RECORD_MS + MINUTE;
+    return [...(await state.open(happenings).list()).keys()].map((id) => id.replace(/.*:(\w+):.*/, "$1"));
+  };
+  const events = state.open(happenings);
+  const event = (days: number) => ({ kind: "version", at: time - days * DAY, from: "0.1" }) as const;
+  await state.commit([events.put("new", event(30)), events.put("old", event(32))]);
+  expect(await record(0, MINUTE)).toEqual(["new"]);
+  expect(await record(1, 4 * HOUR)).toEqual(["new"]);
+  const rhythm = { intervalMs: HOUR, learntAt: time, isLearnt: true };
+  const change = (changing: Partial<NetworkRhythm>) =>
+    state.commit([state.open(rhythms).put(NETWORK_RHYTHM, { ...rhythm, ...changing })]);
+  await change({ changing: { since: time, beforeMs: HOUR, isUnsure: false } });
+  expect(await record(1, MINUTE)).toEqual(["new"]);
+  await change({});
+  expect((await record(1, MINUTE)).toSorted()).toEqual(["new", "silent"]);
+  await state.close();
 });

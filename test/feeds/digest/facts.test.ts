@@ -1,9 +1,23 @@
 import { describe, expect, it } from "vitest";
-import { type Facts, openingTime, participationIn, watchedSince } from "../../../src/feeds/digest/facts.js";
+import { createExplorerService } from "../../../src/explorer/service.js";
+import { chronicles, type Happening, happenings } from "../../../src/feeds/digest/collections.js";
+import {
+  collectFacts,
+  createSources,
+  type Facts,
+  openingTime,
+  participationIn,
+  watchedSince,
+} from "../../../src/feeds/digest/facts.js";
 import { digestView } from "../../../src/feeds/digest/messages.js";
+import { type TrackedVoteRequest, trackedVoteRequests } from "../../../src/feeds/governance/collections.js";
+import { priceSamples } from "../../../src/ledger/price-history.js";
+import type { PriceSample } from "../../../src/ledger/prices.js";
+import { createCache } from "../../../src/storage/cache.js";
 import { DEFAULT_COIN, withCoin } from "../../../src/text/coin.js";
 import { percentOf } from "../../../src/text/numbers.js";
 import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
+import { newNames, newState, quiet } from "../../harness.js";
 import { tracked } from "../../spec/vote-requests.js";
 
 const UNTIL = Date.UTC(2026, 10, 22);
@@ -92,6 +106,66 @@ describe("a digest without news", () => {
   });
 });
 
+describe("a digest with news", () => {
+  const requests = (count: number, ...ids: readonly string[]) => ({
+    count,
+    named: ids.map((id) => ({ id, title: `Motion ${id}`, status: "Accepted", yes: 9, no: 1 })),
+  });
+  const names = (...named: readonly string[]) => ({ count: named.length, named: [...named] });
+  const noun = (given: Partial<Facts>, more = {}) =>
+    String(digestView({ ...facts, ...given }, { ...period, ...more }, "mark").notification);
+
+  it("counts each kind, with the noun once", () => {
+    const validators = { joined: names("A"), silent: names("B", "C"), back: none };
+    expect(noun({ opened: requests(2, "1"), closed: requests(1, "2"), validators })).toBe(
+      "📰 Daily digest: 2 vote requests opened, 1 ended, 1 validator joined, 2 went silent",
+    );
+    expect(noun({ overdue: requests(1, "1") }, { every: "week" })).toBe(
+      "📰 Weekly digest: 1 vote request overdue",
+    );
+  });
+
+  it("lists what it names, counts the rest, and offers each request once", () => {
+    const { fields = [], menus = [] } = digestView(
+      { ...facts, opened: requests(3, "1", "2"), closed: requests(1, "2") },
+      period,
+      "mark",
+    );
+    expect(String(fields[0]?.value)).toBe("• **Motion 1**\n• **Motion 2**\n• and 1 more");
+    expect(menus[0]?.choices.map(({ label }) => label)).toEqual(["Motion 1", "Motion 2"]);
+  });
+
+  it.each([
+    [51, "Most now run `0.6.3` (51%); previously `0.6.2`"],
+    [50, "The most common version is now `0.6.3` (50%); previously `0.6.2`"],
+  ])("says what a version with %d %% of the validators is", (percent, expected) => {
+    const { fields = [] } = digestView(
+      { ...facts, version: { now: "0.6.3", percent, before: "0.6.2" } },
+      period,
+      "mark",
+    );
+    expect(fields.map(({ value }) => String(value))).toEqual([expected]);
+  });
+
+  it.each([
+    [{ isLate: false }, undefined],
+    [{ isLate: true, wasOffline: true }, "-# Late because I was offline when it was due."],
+    [{ isLate: true, wasOffline: false }, "-# Late because I couldn't read the explorer when it was due."],
+  ])("says why it is late: %j", (late, expected) => {
+    const { body = [] } = digestView({ ...facts, opened: requests(1, "1") }, { ...period, ...late }, "mark");
+    expect(body.map(String).find((line) => line.includes("Late"))).toBe(expected);
+  });
+
+  it.each([
+    [{ date: "takes effect" }, "• **A motion**, takes effect <t:"],
+    [{}, "• **A motion**, until <t:"],
+  ])("names the next date of a request: %j", (date, expected) => {
+    const soon = { count: 1, named: [{ id: "1", title: "A motion", until: UNTIL + HOUR, ...date }] };
+    const { fields = [] } = digestView({ ...facts, soon }, period, "mark");
+    expect(String(fields[0]?.value).startsWith(expected)).toBe(true);
+  });
+});
+
 describe("the time at which a request counts as opened in a digest", () => {
   const START = UNTIL - 30 * DAY;
   it.each([
@@ -146,5 +220,130 @@ describe("participation", () => {
     [20, 26, 77],
   ])("%d of %d votes are %d %", (part, whole, percent) => {
     expect(percentOf(part, whole)).toBe(percent);
+  });
+});
+
+describe("what a digest finds in the state", () => {
+  const SINCE = UNTIL - DAY;
+  const WATCHED = "watched::1";
+  const SUPER = "super::1";
+  /** What is stored, with the validators since before the period. */
+  interface Stored {
+    readonly happened?: readonly Happening[];
+    readonly startedAt?: number;
+    readonly readAt?: number;
+    readonly requests?: readonly TrackedVoteRequest[];
+    readonly samples?: readonly PriceSample[];
+  }
+  const collect = async ({
+    happened = [],
+    startedAt = 0,
+    readAt = UNTIL,
+    requests = [],
+    samples = [],
+  }: Stored) => {
+    const state = newState();
+    const version = { name: "0.6.3", percent: 80 };
+    await state.commit([
+      state.open(chronicles).put("network", { startedAt, readAt, activity: {}, version }),
+      state.open(priceSamples).put("samples", [...samples]),
+      ...happened.map((each, at) => state.open(happenings).put(String(at), each)),
+      ...requests.map((each) => state.open(trackedVoteRequests).put(each.identity, each)),
+    ]);
+    const explorer = createExplorerService({
+      upstream: () => Promise.reject(new Error("No explorer")),
+      cache: createCache({ memoryMb: 1, log: quiet }),
+    }).for("background");
+    const sources = createSources({
+      state,
+      names: newNames(state),
+      explorer,
+      watchedBy: async () => new Set([WATCHED]),
+      isSuperValidator: (party) => party === SUPER,
+      now: UNTIL,
+    });
+    const scope = { since: SINCE, until: UNTIL, nextAt: UNTIL + DAY, guildId: "1" };
+    const found = await collectFacts(sources, scope);
+    await state.close();
+    return found;
+  };
+  const silent = (party: string, at: number): Happening => ({ kind: "silent", party, name: party, at });
+  const unread = (from: number, at: number): Happening => ({ kind: "unread", from, at });
+  const version = (from: string, at: number): Happening => ({ kind: "version", from, at });
+  const request = (identity: string, given: Partial<TrackedVoteRequest>, voteBefore: number) =>
+    tracked({ identity, openedAt: SINCE - DAY, ...given }, { title: identity, voteBefore });
+
+  it("names the validators that the server watches first, then super validators, and counts the others", async () => {
+    const happened = ["a", "b", "c", "d", SUPER, WATCHED].map((party, at) => silent(party, SINCE + 1 + at));
+    const { validators } = await collect({
+      happened: [...happened, silent("before", SINCE), silent("after", UNTIL + 1)],
+    });
+    expect(validators?.silent).toEqual({ count: 6, named: [WATCHED, SUPER, "a", "b", "c"] });
+  });
+
+  it.each<[string, Stored, number | undefined]>([
+    [
+      "that began before the period, from its start",
+      { happened: [unread(SINCE - 9 * HOUR, SINCE + 2 * HOUR)] },
+      2 * HOUR,
+    ],
+    [
+      "several together",
+      { happened: [unread(SINCE, SINCE + 2 * HOUR), unread(UNTIL - 3 * HOUR, UNTIL)] },
+      5 * HOUR,
+    ],
+    ["that lasts until now", { readAt: UNTIL - 4 * HOUR }, 4 * HOUR],
+    ["of an hour, which shows each outage", { readAt: UNTIL - HOUR }, undefined],
+  ])("counts a time without readings %s", async (_, stored, expected) => {
+    expect((await collect(stored)).validators?.unreadMs).toBe(expected);
+  });
+
+  it.each<[string, number, number | undefined]>([
+    ["within the period", SINCE + HOUR, SINCE + HOUR],
+    ["before it", SINCE - HOUR, undefined],
+  ])("says since when validators are known if that is %s", async (_, startedAt, expected) => {
+    expect((await collect({ startedAt })).validators?.since).toBe(expected);
+  });
+
+  it.each<[string, readonly Happening[], string | null]>([
+    ["the one before all changes", [version("0.6.2", UNTIL - 1), version("0.6.1", UNTIL - 2)], "0.6.1"],
+    ["none, if it is back", [version("0.6.3", UNTIL - 2), version("0.6.4", UNTIL - 1)], null],
+  ])("names as the earlier version %s", async (_, happened, before) => {
+    expect((await collect({ happened })).version).toEqual({ now: "0.6.3", percent: 80, before });
+  });
+
+  it.each<[string, number, number | undefined]>([
+    ["at its start", SINCE + 2 * HOUR, undefined],
+    ["later", SINCE + 4 * HOUR, SINCE + 4 * HOUR],
+  ])("says since when prices are known if that is %s", async (_, first, since) => {
+    const { price } = await collect({
+      samples: [
+        [first, "0.15"],
+        [UNTIL, "0.16"],
+      ],
+    });
+    expect(price).toEqual({ from: "0.15", to: "0.16", since });
+  });
+
+  it("lists requests that ended, newest first, and open ones by their dates", async () => {
+    const ended = (identity: string, closedAt: number, given: Partial<TrackedVoteRequest> = {}) =>
+      request(identity, { phase: "closed", status: "Rejected", closedAt, ...given }, UNTIL - HOUR);
+    const found = await collect({
+      requests: [
+        ended("first", SINCE + HOUR),
+        ended("second", UNTIL - HOUR),
+        ended("earlier", SINCE),
+        ended("lost", UNTIL, { endUnconfirmed: true }),
+        request("later", {}, UNTIL + 3 * HOUR),
+        request("soon", {}, UNTIL + HOUR),
+        request("after the next digest", {}, UNTIL + DAY + HOUR),
+      ],
+    });
+    expect(found.closed.named.map(({ title, status }) => [title, status])).toEqual([
+      ["lost", null],
+      ["second", "Rejected"],
+      ["first", "Rejected"],
+    ]);
+    expect(found.soon.named.map(({ title }) => title)).toEqual(["soon", "later"]);
   });
 });

@@ -88,6 +88,13 @@ it("announces a validator that the explorer lists late, after a hundred newer on
   expect(sandbox.requests.length).toBe(sent + 1);
 });
 
+it("announces nobody while more have joined than it can read", async () => {
+  for (let at = 0; at < 120; at += 1) sandbox.ledger.joinValidator(`Together ${at}`);
+  sandbox.injectFault({ kind: "status", status: 500 }, { path: /validators$/, times: 1 });
+  expect(await poll()).toEqual([]);
+  expect(await poll()).toHaveLength(120);
+});
+
 it("announces the others while the whole list cannot be read, and looks again after the next reading of names", async () => {
   unlist("Listed Later");
   for (const name of ["Listed Later", ...Array.from({ length: 120 }, (_, at) => `Even newer ${at}`)])

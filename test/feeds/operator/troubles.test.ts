@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Trouble } from "../../../src/feeds/operator/collections.js";
+import { troubleView } from "../../../src/feeds/operator/messages.js";
 import {
   compareTroubles,
   createUnread,
@@ -9,6 +10,8 @@ import {
 import { createVitals } from "../../../src/ops/vitals.js";
 import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
 
+/** More lines than a message has. */
+const MANY = Array.from({ length: 20 }, (_, at) => `$.field${at}`);
 const ELAPSED = 10 * HOUR;
 const NOW = Date.UTC(2026, 10, 22);
 
@@ -78,6 +81,16 @@ describe("problems of the bot", () => {
       { unforeseen: () => [difference] },
       [["unforeseen", ["price $.burned: new (integer)"]]],
     ],
+    [
+      "finds no more undocumented answers than fit into a message",
+      { unforeseen: () => MANY.map((path) => ({ ...difference, path })) },
+      [["unforeseen", MANY.slice(0, 15).map((path) => `price ${path}: new (integer)`)]],
+    ],
+    [
+      "counts no more documents than fit into a message",
+      { unreadable: MANY },
+      [["unreadable", MANY.slice(0, 15).map((name) => `${name}: 1`)]],
+    ],
   ])("%s", (_, signs, expected) => {
     expect([...findTroubles({ ...well, ...signs })]).toEqual(expected);
   });
@@ -106,14 +119,32 @@ describe("problems of the bot", () => {
     return { begun: [...begun.values()], changed: [...changed.values()], forgotten };
   };
 
-  it.each<[string, ReturnType<typeof compare>, Partial<ReturnType<typeof compare>>]>([
+  type ComparedRow = [string, ReturnType<typeof compare>, Partial<ReturnType<typeof compare>>];
+  it.each<ComparedRow>([
     [
       "begins when it is first found",
       compare([], [["key", []]]),
       { begun: [{ channelId: CHANNEL, kind: "key", since: NOW, seenAt: NOW, details: [], revision: 0 }] },
     ],
+    ...(["explorer", "unread"] as const).map(
+      (kind): ComparedRow => [
+        `began a quarter of an hour before it is found: ${kind}`,
+        compare([], [[kind, []]]),
+        {
+          begun: [
+            { channelId: CHANNEL, kind, since: NOW - 15 * MINUTE, seenAt: NOW, details: [], revision: 0 },
+          ],
+        },
+      ],
+    ),
     ["does not begin again while it is open", compare([open], [["key", []]], NOW - 1), {}],
-    ["stays open until it has been gone for ten minutes", compare([open], [], NOW + 8 * MINUTE), {}],
+    ...(["key", "explorer", "late"] as const).map(
+      (kind): ComparedRow => [
+        `stays open until it has been gone for ten minutes: ${kind}`,
+        compare([{ ...open, kind }], [], NOW + 8 * MINUTE),
+        {},
+      ],
+    ),
     [
       "ends after ten minutes without it",
       compare([open], [], NOW + 9 * MINUTE),
@@ -135,6 +166,11 @@ describe("problems of the bot", () => {
       "collects its details",
       compare([unforeseen], [["unforeseen", ["b"]]]),
       { changed: [{ ...unforeseen, seenAt: NOW, details: ["a", "b"], revision: 1 }] },
+    ],
+    [
+      "shows each detail once, and no more than fit",
+      compare([unforeseen], [["unforeseen", ["a", ...MANY]]]),
+      { changed: [{ ...unforeseen, seenAt: NOW, details: ["a", ...MANY.slice(0, 14)], revision: 1 }] },
     ],
     [
       "shows the current number of unreadable documents",
@@ -166,6 +202,35 @@ describe("problems of the bot", () => {
   ])("%s", (_, found, expected) => {
     expect(found).toEqual({ begun: [], changed: [], forgotten: [], ...expected });
   });
+});
+
+it.each<[string, Partial<Trouble>, RegExp]>([
+  [
+    "began",
+    {},
+    /^For the operator: the explorer rejects the API key\|Since .*\|People get cached .*\|- `KEY`$/,
+  ],
+  [
+    "is over since it was last seen, without the advice",
+    { seenAt: NOW + 2 * HOUR, endedAt: NOW + 3 * HOUR },
+    /^✅ Over: “The explorer rejects the API key” \(lasted 2 h\)\|From <t:\d+:f> to <t:\d+:f>\.$/,
+  ],
+  [
+    "is over, with its details",
+    { kind: "unreadable", seenAt: NOW + HOUR, endedAt: NOW + HOUR },
+    /\(lasted 60 min\)\|From .*\|- `KEY`$/,
+  ],
+])("a problem's message says that it %s", (_, given, expected) => {
+  const trouble: Trouble = {
+    channelId: "1",
+    kind: "key",
+    since: NOW,
+    seenAt: NOW,
+    details: ["KEY"],
+    revision: 0,
+  };
+  const { notification, body = [] } = troubleView({ ...trouble, ...given }, "mark");
+  expect([notification, ...body].join("|")).toMatch(expected);
 });
 
 it("feeds are unread after a quarter of an hour each, except for an outage and the time after it", () => {

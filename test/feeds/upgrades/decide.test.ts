@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Upgrade } from "../../../src/feeds/upgrades/collections.js";
 import { judgeStandstill, judgeUpgrade } from "../../../src/feeds/upgrades/decide.js";
-import type { UpgradeEvent } from "../../../src/feeds/upgrades/events.js";
+import { eventId, type UpgradeEvent } from "../../../src/feeds/upgrades/events.js";
 import type { UpgradeDecision } from "../../../src/ledger/upgrades.js";
 import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
 
@@ -18,8 +18,8 @@ const set = (by: string, upgradeAt = UPGRADE, freezeAt: number | null = FREEZE):
 const REMOVED = (by: string): Decision => ({ by, schedule: undefined });
 const made = (hours: number, decision: Decision): Decision => ({ ...decision, at: UPGRADE + hours * HOUR });
 
-/** A reading of the ledger: hours before (-) or after the upgrade, the decision, and the newest round. */
-type Step = readonly [hours: number, decision: Decision | undefined, round?: number];
+/** A reading of the ledger: hours before (-) or after the upgrade, the decision, the newest round, and the round's age in hours. */
+type Step = readonly [hours: number, decision: Decision | undefined, round?: number, age?: number];
 
 function wordsOf(event: UpgradeEvent): string {
   if (event.kind === "reminder") return `${event.step} before ${(event.upgradeAt - UPGRADE) / HOUR} h`;
@@ -31,17 +31,26 @@ function wordsOf(event: UpgradeEvent): string {
 function replay(steps: readonly Step[], isBaselineFirst = false) {
   const documents = new Map<string, Upgrade>();
   const told: string[] = [];
+  const ids = new Set<string>();
   const madeAt = new Map<string, number>();
-  for (const [index, [hours, read, round]] of steps.entries()) {
+  for (const [index, [hours, read, round, age = 0]] of steps.entries()) {
     const now = UPGRADE + hours * HOUR;
     if (read && !madeAt.has(read.by)) madeAt.set(read.by, read.at ?? now);
     const decision = read && { ...read, at: madeAt.get(read.by) ?? now };
-    const rounds = round === undefined ? undefined : { number: round, seenAt: now };
+    const rounds = round === undefined ? undefined : { number: round, seenAt: now - age * HOUR };
     const isBaseline = isBaselineFirst && index === 0;
     const { changed, events } = judgeUpgrade(documents, { decision, rounds, isBaseline, now });
-    for (const [subject, document] of changed) documents.set(subject, document);
+    for (const [subject, document] of changed) {
+      const { endedAt, revision = 0 } = documents.get(subject) ?? {};
+      // Without a new revision, the upgrade's message would not be edited.
+      if (document.endedAt !== endedAt) expect(document.revision).toBeGreaterThan(revision);
+      documents.set(subject, document);
+    }
     told.push(...events.map((event) => `${hours}: ${wordsOf(event)}`));
+    for (const event of events) ids.add(eventId(event));
   }
+  // Events with the same id would be told once.
+  expect(ids.size).toBe(told.length);
   return { told, documents: [...documents.values()] };
 }
 
@@ -87,6 +96,26 @@ describe("an upgrade", () => {
         "0: upgrade before 0 h",
         "0.3: advancing",
       ],
+    ],
+    [
+      "does not advance with the first round after it if the last reading was before it",
+      [
+        [-1, A, 9],
+        [0, A, 9, 0.1],
+        [0.1, A, 10],
+        [0.2, A, 11],
+      ],
+      ["-1: scheduled", "0: upgrade before 0 h", "0.2: advancing"],
+    ],
+    [
+      "that is moved back and forth is told each time",
+      [
+        [-100, A],
+        [-95, set("b", UPGRADE + 50 * HOUR)],
+        [-90, set("c")],
+        [-85, set("d", UPGRADE + 50 * HOUR)],
+      ],
+      ["-100: scheduled", "-95: moved to 50 h", "-90: moved to 0 h", "-85: moved to 50 h"],
     ],
     [
       "is over with the next round also if the bot was away, and rounds may have begun before",
@@ -354,8 +383,10 @@ describe("an upgrade", () => {
 });
 
 describe("a standstill", () => {
-  const rounds = { number: 7, since: UPGRADE, seenAt: UPGRADE + 40 * MINUTE, gaps: [], isSeenToBegin: true };
-  const open = ["still/1", { round: 7, since: UPGRADE, revision: 1 }] as const;
+  const seenAt = UPGRADE + 40 * MINUTE;
+  const rounds = { number: 7, since: UPGRADE, seenAt, gaps: [], isSeenToBegin: true };
+  const known = { round: 6, since: UPGRADE - HOUR, revision: 1 };
+  const open = ["still/1", known] as const;
   it.each([
     ["begins", undefined, { ...rounds, isStandingStill: true }, false, ["still"]],
     ["is known", open, { ...rounds, isStandingStill: true }, false, []],
@@ -363,7 +394,15 @@ describe("a standstill", () => {
     ["has not begun", undefined, { ...rounds, isStandingStill: false }, false, []],
     ["exists at the first reading", undefined, { ...rounds, isStandingStill: true }, true, []],
     ["is unknown", open, undefined, false, []],
-  ] as const)("that %s is told once", (_, known, read, isBaseline, kinds) => {
-    expect(judgeStandstill(known, read, isBaseline).events.map(({ kind }) => kind)).toEqual(kinds);
+  ] as const)("that %s is told once", (_, stored, read, isBaseline, kinds) => {
+    expect(judgeStandstill(stored, read, isBaseline).events.map(({ kind }) => kind)).toEqual(kinds);
+  });
+
+  it("lasts from its own beginning, and its message is edited at its end", () => {
+    const { changed, events } = judgeStandstill(open, { ...rounds, isStandingStill: false }, false);
+    expect(events).toEqual([
+      { kind: "moving", subject: "still/1", round: 7, since: known.since, at: seenAt },
+    ]);
+    expect([...changed]).toEqual([["still/1", { ...known, endedAt: seenAt, revision: 2 }]]);
   });
 });

@@ -36,10 +36,12 @@ function play() {
   // An empty directory, as after a list without the vote requests.
   const newNames = () => createNames({ directory: createDirectory(), explorer: silent, state, log: quiet });
   let names = newNames();
+  const forgotten: string[] = [];
   const createWatch = () => createUpgradesWatch({ explorer: silent, state, names, now: () => now });
   let watch = createWatch();
   return {
     state,
+    forgotten,
     learn: (id: string, before: UpgradeSetting, after: UpgradeSetting) =>
       names.learn(id, toAction(upgradeMotion(before, after).actionConfig)),
     put: (id: string, given: Partial<ReturnType<typeof tracked>>) =>
@@ -70,7 +72,8 @@ function play() {
         state.open(progress).put(UPGRADES_FEED, { completeAt: START - 5 * DAY }),
       ]);
       const kinds: string[] = [];
-      for await (const { events = [], writes = [] } of watch(subscribers)) {
+      for await (const { events = [], writes = [], ended = [] } of watch(subscribers)) {
+        forgotten.push(...ended);
         kinds.push(...events.flatMap((event) => readEvent(event)?.kind ?? []));
         await state.commit([...writes]);
       }
@@ -136,5 +139,37 @@ it("an upgrade that was accepted while version 0.2.0 ran in between is news", as
   const accepted = tracked({ identity: "a", phase: "closed", status: "Accepted", closedAt: START - DAY });
   await state.commit([state.open(trackedVoteRequests).put("a", accepted)]);
   expect(await poll()).toEqual(["scheduled"]);
+  await state.close();
+});
+
+it.each([
+  ["vanishes", { status: "In Progress", endUnconfirmed: true }],
+  ["has an outcome that nobody knows", { status: "Wound up" }],
+])("an upgrade is not cancelled because its vote %s", async (_, given) => {
+  const { state, learn, put, poll } = play();
+  learn("a", {}, upgradeSetting(START + 10 * DAY));
+  await put("a", { status: "Accepted" });
+  expect(await poll()).toEqual(["scheduled"]);
+  await put("a", given);
+  expect(await poll()).toEqual([]);
+  await state.close();
+});
+
+it("an upgrade whose vote turned out to be accepted since the first reading is news", async () => {
+  const { state, learn, put, poll } = play();
+  learn("a", {}, upgradeSetting(START + 10 * DAY));
+  const endedAt = START - 6 * DAY;
+  await put("a", { status: "Accepted", closedAt: endedAt, openUntil: endedAt, restatedAt: START - DAY });
+  expect(await poll()).toEqual(["scheduled"]);
+  await state.close();
+});
+
+it("an upgrade is forgotten 30 days after its end", async () => {
+  const { state, poll, forgotten } = play();
+  const over = { decidedBy: "a", upgradeAt: START, freezeAt: null, moves: 0, told: [], revision: 1 };
+  for (const days of [29, 31])
+    await state.commit([state.open(upgrades).put(`${days} days`, { ...over, endedAt: START - days * DAY })]);
+  await poll();
+  expect(forgotten).toEqual(["31 days"]);
   await state.close();
 });

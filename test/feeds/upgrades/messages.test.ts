@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
-import { upgradeView } from "../../../src/feeds/upgrades/messages.js";
-import { DAY, HOUR } from "../../../src/util/units.js";
+import { loudnessOf, type UpgradeEvent } from "../../../src/feeds/upgrades/events.js";
+import { newsView, upgradeView } from "../../../src/feeds/upgrades/messages.js";
+import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
 
 const NOW = Date.UTC(2026, 10, 26, 12);
 const upgrade = { upgradeAt: NOW + 10 * DAY, freezeAt: NOW + 10 * DAY - HOUR };
@@ -12,4 +13,41 @@ it.each([
 ])("an upgrade's card %s", (_, given, isMarked) => {
   const { body = [] } = upgradeView({ ...upgrade, ...given }, [], "mark", NOW);
   expect(body.some((line) => String(line).includes("Moved."))).toBe(isMarked);
+});
+
+const about = { subject: "upgrade/1", ...upgrade };
+const reminder = (step: "day" | "hour" | "upgrade") => ({ kind: "reminder", ...about, step }) as const;
+
+it.each<[UpgradeEvent, ReturnType<typeof loudnessOf>]>([
+  [{ kind: "scheduled", ...about }, "ping"],
+  [{ kind: "moved", ...about, movedFrom: NOW, move: 1 }, "ping"],
+  [{ kind: "cancelled", ...about }, "ping"],
+  [reminder("day"), "normal"],
+  [reminder("hour"), "ping"],
+  [reminder("upgrade"), "normal"],
+  [{ kind: "advancing", ...about, round: 1, at: NOW }, "normal"],
+  [{ kind: "still", subject: "still/1", round: 1, since: NOW }, "ping"],
+  [{ kind: "moving", subject: "still/1", round: 1, since: NOW, at: NOW }, "normal"],
+])("%j is as loud as the feed says: %s", (event, expected) => {
+  expect(loudnessOf(event)).toBe(expected);
+});
+
+const noFreeze = { ...reminder("hour"), freezeAt: null };
+it.each<[Parameters<typeof newsView>[0], number, RegExp]>([
+  [noFreeze, HOUR, /: transactions pause in 1 h$/],
+  [noFreeze, 57 * MINUTE, /: transactions pause in 55 min$/],
+  [noFreeze, MINUTE, /: transactions pause in 5 min$/],
+  [reminder("hour"), 2 * HOUR, /: freeze in 1 h \(no new parties or packages\); transactions pause on/],
+  [reminder("upgrade"), -19 * MINUTE, /: transactions pause about now$/],
+  [reminder("upgrade"), -20 * MINUTE, /^🛠️ The time of the network upgrade has passed: /],
+  [
+    { kind: "moved", ...about, movedFrom: upgrade.upgradeAt, move: 1 },
+    DAY,
+    /: the freeze before it has changed, and /,
+  ],
+  [{ kind: "moved", ...about, movedFrom: NOW, move: 1 }, DAY, /moved: .*, not on 26 November at 12:00 UTC$/],
+  [{ kind: "advancing", ...about, round: 1, at: NOW }, -HOUR, /Rounds are advancing again after/],
+  [{ kind: "advancing", ...about, round: 1, at: NOW, isLate: true }, -HOUR, /Rounds are advancing after/],
+])("%j is told %i ms before the upgrade as %s", (event, ms, expected) => {
+  expect(String(newsView(event, [], "mark", upgrade.upgradeAt - ms).notification)).toMatch(expected);
 });
