@@ -16,6 +16,8 @@ describe("the bot as a process", () => {
   });
   afterAll(() => Promise.all([explorer.close(), discord.close()]));
 
+  const registered = () => discord.requests.filter(({ method }) => method === "PUT").map(({ path }) => path);
+
   it("exits with 1 and a line for each invalid variable, without a stack", async () => {
     const bot = startBotProcess({ DATA_DIR: newDataDir(), HTTP_PORT: "99999" });
     expect(await bot.exited).toBe(1);
@@ -78,26 +80,22 @@ describe("the bot as a process", () => {
     expect(bot.output()).not.toContain(explorer.key);
   });
 
-  it("exits with 1 if another process uses the data folder, and says why", async () => {
+  it("exits with 1 if another process uses the data folder, and leaves the whole state in one file if it is stopped before it was ready", async () => {
     const env = botEnvironment(discord, explorer);
+    const before = registered().length;
     const first = startBotProcess(env);
     await first.ready();
+    // The same commands are not registered again.
+    expect(registered().slice(before)).toEqual([]);
     const second = startBotProcess(env);
     expect(await second.exited).toBe(1);
     expect(second.output()).toMatch(/in use by another process/);
-    expect(await first.stop("SIGINT")).toBe(0);
-  });
-
-  it("leaves the whole state in one file if it is stopped before it was ready", async () => {
-    const env = botEnvironment(discord, explorer);
-    const first = startBotProcess(env);
-    await first.ready();
     await first.stop("SIGKILL");
     const unmerged = () => statSync(join(env.DATA_DIR, "crier.db-wal")).size;
     expect(unmerged()).toBeGreaterThan(0);
-    const second = startBotProcess({ ...env, DISCORD_API_URL: "http://127.0.0.1:9/api" });
-    await expect.poll(second.output).toContain("Discord cannot be reached; retrying");
-    expect(await second.stop("SIGTERM")).toBe(0);
+    const third = startBotProcess({ ...env, DISCORD_API_URL: "http://127.0.0.1:9/api" });
+    await expect.poll(third.output).toContain("Discord cannot be reached; retrying");
+    expect(await third.stop("SIGTERM")).toBe(0);
     expect(unmerged()).toBe(0);
   });
 
@@ -113,26 +111,25 @@ describe("the bot as a process", () => {
     expect(statSync(join(env.DATA_DIR, "crier.db-wal")).size).toBe(0);
   });
 
-  it.each([
-    ["a screen", "/contract list", {}],
-    ["a subscription", "/subscribe price", { when: "above", value: "0.9" }],
-  ] as const)(
-    "answers a person who waits for %s before it ends, although the explorer does not answer",
-    async (_, command, given) => {
-      explorer.injectFault({ kind: "silence" }, { path: /contracts|get-price/ });
-      const bot = startBotProcess(botEnvironment(discord, explorer));
-      await bot.ready();
-      const place = { user: discord.people.owner, channel: discord.channels.general };
-      const interaction = discord.driver.type(place, command, given);
-      await expect.poll(() => interaction.thinking).toBe(true);
-      expect(await bot.stop("SIGTERM")).toBe(0);
-      explorer.clearFaults();
-      expect(interaction.thinking).toBe(false);
-      expect(interaction.messages.map(({ content }) => content)).toEqual([
+  it("answers people who wait for a screen or a subscription before it ends, although the explorer does not answer", async () => {
+    explorer.injectFault({ kind: "silence" }, { path: /contracts|get-price/ });
+    const bot = startBotProcess(botEnvironment(discord, explorer));
+    await bot.ready();
+    const place = { user: discord.people.owner, channel: discord.channels.general };
+    const interactions = [
+      discord.driver.type(place, "/contract list"),
+      discord.driver.type(place, "/subscribe price", { when: "above", value: "0.9" }),
+    ];
+    await expect.poll(() => interactions.every(({ thinking }) => thinking)).toBe(true);
+    expect(await bot.stop("SIGTERM")).toBe(0);
+    explorer.clearFaults();
+    for (const { thinking, messages } of interactions) {
+      expect(thinking).toBe(false);
+      expect(messages.map(({ content }) => content)).toEqual([
         "I'm being restarted, and can't finish this. Please try again in a minute.",
       ]);
-    },
-  );
+    }
+  });
 
   it("stops as usual while its shards connect", async () => {
     const env = botEnvironment(discord, explorer, {
@@ -149,15 +146,13 @@ describe("the bot as a process", () => {
   });
 
   it("registers commands only if they changed, and removes those of the other scope", async () => {
-    const puts = () => discord.requests.filter(({ method }) => method === "PUT").map(({ path }) => path);
     const run = async (more: Record<string, string>) => {
-      const before = puts().length;
+      const before = registered().length;
       const bot = startBotProcess(botEnvironment(discord, explorer, more));
       await bot.ready();
-      await bot.stop();
-      return puts().slice(before);
+      expect(await bot.stop("SIGINT")).toBe(0);
+      return registered().slice(before);
     };
-    expect(await run({})).toEqual([]);
     const guild = { DISCORD_GUILD_ID: discord.guild.id };
     expect(await run(guild)).toHaveLength(2);
     expect(discord.world.commands.get("")).toEqual([]);

@@ -62,30 +62,7 @@ describe("a server with many subscriptions on two networks, whose channel is clo
   );
 });
 
-describe("a server with many groups of validators", () => {
-  let harness: Harness;
-  beforeAll(async () => {
-    harness = await startHarness({ second: {} });
-  });
-  afterAll(() => harness.close());
-
-  it("has a row for each of them in /setup", async () => {
-    const { guild, world, driver, people, channels } = harness.discord;
-    const olga = { user: people.owner, channel: channels.general };
-    const role = world.addRole(guild, "Operators", 0n, { mentionable: true }).id;
-    const validators = harness.second?.ledger.validators ?? [];
-    const all = Array.from({ length: 25 }, (_, place) => {
-      const { id } = world.addChannel({ type: 0, guild_id: guild.id, name: `ops-${place}` });
-      return { id, validator: [0, 1, 2, 3].map((other) => validators[place + other]?.party.id).join(" ") };
-    });
-    for (const { id, validator } of all)
-      await driver.ask(olga, "/subscribe validator", { channel: id, role, network: "test", validator });
-    const shown = textOf(await driver.ask(olga, "/setup"));
-    expect(all.filter(({ id }) => !shown.includes(`<#${id}>`))).toEqual([]);
-  });
-});
-
-describe("advice about another network", () => {
+describe("a server that uses the second of two networks", () => {
   let harness: Harness;
   const driver = () => harness.discord.driver;
   const at = (user = harness.discord.people.owner) => ({ user, channel: harness.discord.channels.general });
@@ -94,7 +71,7 @@ describe("advice about another network", () => {
   });
   afterAll(() => harness.close());
 
-  it("names the network", async () => {
+  it("gets advice that names the network", async () => {
     const { ana } = harness.discord.people;
     const sv = harness.second?.ledger.superValidators[0]?.name ?? "";
     const set = () => driver().ask(at(), "/voters set", { sv, who: ana.id, network: "test" });
@@ -112,11 +89,26 @@ describe("advice about another network", () => {
     expect(textOf(watch)).toMatch(/\/watch price.* again with `network: TestNet` for the same price/);
   });
 
-  it("is not needed for `/subscribe remove`, which takes the network's name as it is shown", async () => {
+  it("needs no network for `/subscribe remove`, which takes its name as it is shown", async () => {
     for (const network of ["TestNet", "testnet", "test"]) {
       await driver().ask(at(), "/subscribe newcomers", { network: "test" });
       const removed = await driver().ask(at(), "/subscribe remove", { network });
       expect(textOf(removed)).toContain("Subscription removed");
     }
+  });
+
+  it("has a row for each of many groups of validators in /setup", async () => {
+    const { guild, world, driver, people, channels } = harness.discord;
+    const olga = { user: people.owner, channel: channels.general };
+    const role = world.addRole(guild, "Operators", 0n, { mentionable: true }).id;
+    const validators = harness.second?.ledger.validators ?? [];
+    const all = Array.from({ length: 25 }, (_, place) => {
+      const { id } = world.addChannel({ type: 0, guild_id: guild.id, name: `ops-${place}` });
+      return { id, validator: [0, 1, 2, 3].map((other) => validators[place + other]?.party.id).join(" ") };
+    });
+    for (const { id, validator } of all)
+      await driver.ask(olga, "/subscribe validator", { channel: id, role, network: "test", validator });
+    const shown = textOf(await driver.ask(olga, "/setup"));
+    expect(all.filter(({ id }) => !shown.includes(`<#${id}>`))).toEqual([]);
   });
 });

@@ -125,10 +125,9 @@ describe("a bot with an HTTP_PORT", () => {
   });
 
   it("names the port that it could not open", async () => {
-    harness = await startHarness();
+    harness = await makeStack({ explorer: { size: SMALL, lively: false } });
     const taken = createServer().listen(0);
     const { port } = taken.address() as AddressInfo;
-    await harness.bot().stop();
     await expect(harness.start({ HTTP_PORT: String(port) })).rejects.toThrow(
       new RegExp(`HTTP_PORT ${port} can't be opened`),
     );

@@ -7,7 +7,7 @@ let harness: Harness;
 afterEach(() => harness.close());
 
 /** Answers every page of the vote requests with the first one, while the explorer ignores page numbers. */
-function onlyPage(ignoresPages = () => true): Mood {
+function onlyPage(ignoresPages: () => boolean): Mood {
   let firstPage: unknown;
   return (answer, path, { page }) => {
     if (!path.endsWith("/vote-requests")) return answer;
@@ -58,7 +58,7 @@ it("reads pages up to the last open request, and all pages if the total changes 
   expect(deep).not.toContain(3);
 });
 
-it("announces the first vote request of a network, but not old ones that an empty answer had left out", async () => {
+it("announces the first vote request of a network, but not old ones that an empty answer had left out, and corrects an outcome", async () => {
   harness = await startHarness({
     explorer: { size: { ...SMALL, voteRequests: 0 } },
     env: ({ channels }) => ({
@@ -77,29 +77,26 @@ it("announces the first vote request of a network, but not old ones that an empt
   ledger.openVoteRequest({ title: "The first one" });
   await world.until(() => announced("The first one"), "the announcement");
   expect(announced("An old one")).toBe(false);
+
+  // An outcome that the explorer states differently later is corrected.
+  const news = (pattern: RegExp) =>
+    world.until(
+      () => world.read(channels.governance).some(({ notified }) => pattern.test(notified)),
+      `${pattern}`,
+    );
+  const request = ledger.openVoteRequest({ title: "Misread" });
+  await news(/^🗳️ New vote request: Misread/);
+  ledger.closeVoteRequest(request, "Accepted");
+  await news(/^✅ Accepted: Misread/);
+  ledger.closeVoteRequest(request, "Rejected");
+  const closed = polls();
+  await world.until(() => polls() > closed + 3, "the other outcome");
+  expect(world.read(channels.governance).some(({ notified }) => /Corrected/.test(notified))).toBe(false);
+  harness.pass(61 * 60_000);
+  await news(/^✏️ Corrected outcome: ❌ Rejected: Misread/);
 });
 
-it("announces what is new on the only page of an explorer that ignores page numbers", async () => {
-  harness = await startHarness({
-    explorer: { size: { ...SMALL, voteRequests: 130 }, mood: onlyPage() },
-    env: ({ channels }) => ({
-      GOVERNANCE_CHANNEL_ID: channels.governance.id,
-      GOVERNANCE_POLL_SECONDS: "1",
-    }),
-  });
-  const { world, channels } = harness.discord;
-  const { ledger, requests } = harness.explorer;
-  const polls = () => requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
-  const before = polls();
-  await world.until(() => polls() > before + 6, "the baseline");
-  ledger.openVoteRequest({ title: "Seen at last" });
-  await world.until(
-    () => world.read(channels.governance).some((message) => textOf(message).includes("Seen at last")),
-    "the announcement",
-  );
-});
-
-it("does not announce what was behind the only page, once the explorer shows it", async () => {
+it("announces what is new on the only page of an explorer that ignores page numbers, and not what was behind it once it is shown", async () => {
   let ignoresPages = true;
   harness = await startHarness({
     explorer: { size: { ...SMALL, voteRequests: 130 }, mood: onlyPage(() => ignoresPages) },
@@ -119,10 +116,13 @@ it("does not announce what was behind the only page, once the explorer shows it"
     return world.until(() => polls() > before + count, "polls");
   };
   await until(10);
+  ledger.openVoteRequest({ title: "Seen at last" });
+  const told = () => world.read(channels.governance).map(textOf);
+  await world.until(() => told().some((text) => text.includes("Seen at last")), "the announcement");
   ignoresPages = false;
   harness.pass(11 * 60_000);
   await until(6);
-  expect(world.read(channels.governance)).toEqual([]);
+  expect(told()).toEqual([expect.stringContaining("Seen at last")]);
 });
 
 it("announces what opened after a subscription that was made before the explorer answered for the first time", async () => {
@@ -154,40 +154,18 @@ it("announces what opened after a subscription that was made before the explorer
   expect(world.read(channels.governance)).toHaveLength(1);
 });
 
-it("corrects an outcome that the explorer states differently later", async () => {
-  harness = await startHarness({
-    explorer: { size: { ...SMALL, voteRequests: 0 } },
-    env: ({ channels }) => ({ GOVERNANCE_CHANNEL_ID: channels.governance.id, GOVERNANCE_POLL_SECONDS: "1" }),
-  });
-  const { world, channels } = harness.discord;
-  const { ledger, requests } = harness.explorer;
-  const news = (pattern: RegExp) =>
-    world.until(
-      () => world.read(channels.governance).some(({ notified }) => pattern.test(notified)),
-      `${pattern}`,
-    );
-  const polls = () => requests.filter(({ path }) => path.endsWith("/vote-requests")).length;
-  const before = polls();
-  await world.until(() => polls() > before + 3, "the baseline");
-  const request = ledger.openVoteRequest({ title: "Misread" });
-  await news(/^🗳️ New vote request: Misread/);
-  ledger.closeVoteRequest(request, "Accepted");
-  await news(/^✅ Accepted: Misread/);
-  ledger.closeVoteRequest(request, "Rejected");
-  const closed = polls();
-  await world.until(() => polls() > closed + 3, "the other outcome");
-  expect(world.read(channels.governance).some(({ notified }) => /Corrected/.test(notified))).toBe(false);
-  harness.pass(61 * 60_000);
-  await news(/^✏️ Corrected outcome: ❌ Rejected: Misread/);
-});
-
 it("logs what the explorer answers instead of the vote requests, if they stay unread", async () => {
-  harness = await startHarness({
-    explorer: { size: SMALL },
-    env: ({ channels }) => ({ GOVERNANCE_CHANNEL_ID: channels.governance.id, GOVERNANCE_POLL_SECONDS: "1" }),
+  harness = await makeStack({
+    explorer: { size: SMALL, lively: false },
+    jobsPerSecond: 5,
+    env: ({ channels }) => ({
+      EXPLORER_REQUESTS_PER_MINUTE: "6000",
+      GOVERNANCE_CHANNEL_ID: channels.governance.id,
+      GOVERNANCE_POLL_SECONDS: "1",
+    }),
   });
   harness.explorer.injectFault({ kind: "html" }, { path: /\/vote-requests$/ });
-  await harness.restart();
+  await harness.start();
   const polls = () =>
     harness
       .bot()
