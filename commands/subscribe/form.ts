@@ -109,7 +109,7 @@ export function settingsInForm(
     flag(name) {
       const index = switchWords(feed).findIndex(([each]) => each === name);
       if (!topics || index < 0) return null;
-      // A switch that the person left as it was may have been changed by somebody else meanwhile.
+      // A switch that the person left as it was may have been changed by another person meanwhile.
       const wasOn = answers.get(shownBits(TOPICS))?.[0]?.[index];
       const isOn = topics.includes(name);
       return wasOn === String(Number(isOn)) ? null : isOn;

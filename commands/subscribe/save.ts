@@ -176,7 +176,7 @@ async function saveOnce(request: SaveRequest): Promise<SavedWords> {
   };
   const subscription = savedVersion(feed, existing, wantedSubscription, edited !== undefined);
   const wasDone = existing !== undefined && (await feed.isDone?.(services.state, existing)) === true;
-  // A dialog may be submitted twice. Otherwise, its defaults must not replace what somebody has set.
+  // A dialog may be submitted twice. Otherwise, its defaults must not replace another person's settings.
   if (isNew && existing && !isSameSubscription(before, subscription))
     throw new PersonError(
       `<#${channel.id}> already has that subscription, with other settings. Edit or remove it instead.`,

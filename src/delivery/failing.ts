@@ -47,7 +47,7 @@ export function createFail(context: SendingContext, record: ReturnType<typeof cr
       : [];
   };
 
-  /** True if the bot is timed out in the channel's server. This ends by itself, so it pauses nothing. */
+  /** True if the bot is timed out in the channel's server. This ends by itself, so the channel is not paused. */
   const isForTimeout = async ({ subscription: { guildId } }: Attempt, error: unknown): Promise<boolean> =>
     guildId !== null &&
     hasCode(error, ErrorCode.MissingPermissions) &&

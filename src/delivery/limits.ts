@@ -32,7 +32,7 @@ export async function commitWithin(
   }
 }
 
-/** Deletes the revisions of owners that have written nothing for a day. A write that is being checked takes seconds. */
+/** Deletes the revisions of owners that have not written for a day. A write that is being checked takes seconds. */
 export async function forgetOldRevisions(state: State, now = Date.now()): Promise<void> {
   const revisions = state.open(ownerRevisions);
   for await (const [owner, document] of revisions.entries())

@@ -116,7 +116,7 @@ export interface FeedModule {
   readonly commands?: readonly ActingCommand<FeedServices>[];
   /** True if the heartbeat depends on this feed being polled in time (HEARTBEAT_URL). */
   readonly isVital?: boolean;
-  /** True if the feed needs the rounds (src/ledger/rounds.ts). They are read while somebody subscribes to such a feed. */
+  /** True if the feed needs the rounds (src/ledger/rounds.ts). They are read while such a feed has subscriptions. */
   readonly followsRounds?: boolean;
   /** Returns the poll interval in ms. */
   pollMs(settings: PollSettings): number;

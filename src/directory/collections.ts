@@ -29,7 +29,7 @@ const entrySchema = z.object({
   openedAt: timestampSchema.exactOptional(),
   /** Constructor of a vote request's action, from its detail. Empty if the detail has none. */
   action: z.string().exactOptional(),
-  /** A vote request's change of the network's upgrade schedule; null if it changes nothing. Missing if the request was not read. */
+  /** A vote request's change of the network's upgrade schedule; null if it has none. Missing if the request was not read. */
   upgradeChange: upgradeChangeSchema.nullable().exactOptional(),
   /** Time when the bot first saw enough yes votes (epoch ms), and whether it saw the request expire. */
   enoughYesAt: timestampSchema.exactOptional(),

@@ -179,7 +179,7 @@ export async function mayPost(
 }
 
 /**
- * True if a member can see a channel. Discord notifies nobody who cannot. True for a channel that the bot cannot see.
+ * True if a member can see a channel. Discord does not notify a member who cannot. True for a channel that the bot cannot see.
  * @throws {Error} if Discord cannot be asked
  */
 export async function canView(

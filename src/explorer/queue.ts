@@ -35,7 +35,7 @@ export interface RequestQueue {
   ): Promise<T>;
   /** Takes a token for a request that replaces a running one. False if none is left, or if the queue is paused. */
   mayCheck(): Promise<boolean>;
-  /** Returns why work cannot be sent now: nobody who waits for it may send a request, or the explorer has asked for a pause. */
+  /** Returns why work cannot be sent now: no one who waits for it may send a request, or the explorer has asked for a pause. */
   refusal(isAllowed?: () => boolean): ExplorerError | undefined;
   /** Pauses the queue for this time, in ms, because the explorer asked for it. */
   pause(ms: number): void;

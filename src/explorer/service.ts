@@ -238,7 +238,7 @@ export function createExplorerService({
         isTooShort = flight.isPersons && caller === "background" && isBusy(error);
       });
       const tooSlow = () => {
-        // A request that was not sent says nothing about the explorer, unless it waits for others that get no answer.
+        // A request that was not sent is no sign of the explorer's state, unless it waits for others that get no answer.
         const otherReason = hasUnanswered() ? "slow" : troubleWithin(TROUBLE_MS);
         const problem = flight.waitsFor === "busy" ? (otherReason ?? "busy") : flight.waitsFor;
         throw new ExplorerError(problem, "No answer while a person waits");

@@ -252,7 +252,7 @@ export function toAction(actionConfig: unknown, openedAt: number | null = null):
   if (isConfiguration) {
     const [before, after] = [toRecord(valueRecord.baseConfig), toRecord(valueRecord.newConfig)];
     if (after === null) return { ...nothing, words, gap: "new" };
-    // Without the current configuration, nothing says what changes. The time of an upgrade holds whatever it was before.
+    // Without the current configuration, it is unknown what changes. The time of an upgrade holds whatever it was before.
     if (before === null) {
       const changes = configChanges({}, scheduleIn(after));
       return { ...nothing, words, gap: "base", changes, emptySchedules: emptySchedulesIn(after) };

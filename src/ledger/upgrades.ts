@@ -85,7 +85,7 @@ export function upgradeSummary(
   ];
 }
 
-/** Returns an action's change of the schedule of the next upgrade; null if it changes nothing. */
+/** Returns an action's change of the schedule of the next upgrade; null if it has none. */
 export function upgradeIn({
   changes,
   emptySchedules = [],

@@ -82,7 +82,7 @@ export function standingText(request: EndingParts, { phase, since }: Standing): 
   }
 }
 
-/** Returns the votes in brackets, such as " (10 yes, 1 no)"; nothing if a count is not known. */
+/** Returns the votes in brackets, such as " (10 yes, 1 no)"; an empty text if a count is unknown. */
 export const tallySuffix = ({ yes, no }: Pick<Tally, "yes" | "no">): Markdown =>
   yes === null || no === null ? md`` : md` (${grouped(yes)} yes, ${grouped(no)} no)`;
 

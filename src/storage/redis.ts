@@ -161,7 +161,7 @@ export function connectRedis(url: string, log: Pick<Log, "info" | "warn">): Redi
     unanswered += 1;
     // An error is an answer, too.
     client.ping().then(heard, heard);
-    // A process that only waits for the lease writes nothing, and would not notice that it is connected to a replica.
+    // A process that only waits for the lease does not write, and would not notice that it is connected to a replica.
     watches += 1;
     if (watches % WATCHES_PER_TRIAL === 0 && !isRefused) lastTrial = trial();
     if (unanswered <= MAX_UNANSWERED) return;

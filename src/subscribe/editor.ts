@@ -84,7 +84,7 @@ export async function currentSubscriptions(
   return (await Promise.all(lists)).flat();
 }
 
-/** Thrown if somebody else has changed, made or removed a subscription meanwhile. */
+/** Thrown if another person has changed, made or removed a subscription meanwhile. */
 class SubscriptionChanged extends Error {}
 
 interface Save {
@@ -110,7 +110,7 @@ export const saveSubscription = (
   { replaces, more = [], checkRoom }: Save,
 ): Promise<void> =>
   commitWithin(state, ownerOf(subscription), async () => {
-    // The expectation comes first: if somebody changes the subscription after the comparison, the commit fails.
+    // The expectation comes first: if another person changes the subscription after the comparison, the commit fails.
     const expectation = await subscriptions.expectation(replaces.key);
     const current = await subscriptions.get(replaces.key);
     if (!isDeepStrictEqual(current, replaces.version)) throw new SubscriptionChanged();
@@ -118,7 +118,7 @@ export const saveSubscription = (
     return [expectation, ...subscriptions.writes(subscription, replaces.version), ...more];
   });
 
-/** Repeats an attempt to save a subscription while somebody else changes it meanwhile, so that both changes are kept. */
+/** Repeats an attempt to save a subscription while another person changes it, so that both changes are kept. */
 export async function untilSaved<T>(attempt: () => Promise<T>): Promise<T> {
   for (;;)
     try {

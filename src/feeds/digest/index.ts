@@ -179,7 +179,7 @@ function createDigestWatch(deps: FeedDeps) {
           continue;
         }
         const dueAt = due.slot.at;
-        // Nothing is posted during a pause. The first digest after it covers that time, too.
+        // No digest is posted during a pause. The first one after it covers that time, too.
         if (!(await subscribers.isHeard(subscription))) {
           endWrites.push(memories.put(channelId, { at: due.since, skippedAt: dueAt, version: null }));
           continue;

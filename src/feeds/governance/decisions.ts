@@ -50,7 +50,7 @@ export function decide(
     const nextRequest = lost === undefined ? recorded : { ...recorded, decisionSequence: sequence };
     return decided ? { next: nextRequest, news: newsOf("decided", way) } : { next: nextRequest };
   }
-  // Without the number of votes needed, nothing says what was decided before.
+  // Without the number of votes needed, it is unknown what was decided before.
   if (!decided) return { next: needed === undefined ? request : { ...kept, decided: [] } };
   if (lost === undefined) return { next: unconfirmedLoss === undefined ? request : kept };
   if (!confirming) return { next: request };

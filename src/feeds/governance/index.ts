@@ -124,7 +124,7 @@ export const governance: FeedModule = {
         const { phase } = standingOf(snapshot.request, snapshot.needed, now());
         // After an outage, only the times of the votes tell that too few were cast by the quorum date.
         const isLost = event.kind === "decided" && phase === "expired";
-        // Its dates may have been moved while it waited. A vote that is cast again makes it only ready, and a missing count tells nothing.
+        // Its dates may have been moved while it waited. A vote that is cast again makes it only ready, and a missing count is no evidence.
         const isMoved = phase === "voting" && snapshot.needed !== undefined;
         const isPremature =
           event.kind === "overdue" && (isMoved || phase === "expired" || phase === "rejected");

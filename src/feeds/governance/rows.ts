@@ -26,7 +26,7 @@ export interface RowSource {
   readonly whole: boolean;
   /** Time of the last complete read. `undefined` if there was none. */
   readonly lastAt: number | undefined;
-  /** Before a complete read, the time since which somebody has waited for new requests, epoch ms. */
+  /** Before a complete read, the time since which a channel has waited for new requests, epoch ms. */
   readonly awaitedSince: number;
   /** True if the earlier reads may have lacked older requests: one was empty, or had only one page. */
   readonly mayLackOlder: boolean;

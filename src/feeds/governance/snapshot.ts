@@ -58,7 +58,7 @@ interface SnapshotDeps {
 const KEPT_MS = 20_000;
 /** Timeout for the details of an announcement, in ms. After that, the list's data is used. */
 export const DETAIL_MS = 8_000;
-/** Timeout for the missing votes, in ms. Without them, a reminder pings nobody. */
+/** Timeout for the missing votes, in ms. Without them, a reminder pings no one. */
 const MISSING_MS = 30_000;
 
 const isMissing = problemIs("missing");

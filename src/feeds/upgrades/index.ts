@@ -207,7 +207,7 @@ export const upgradesFeed: FeedModule = {
         const isAhead = openIn(await state.open(upgrades).list()).length > 0;
         const subscribed = isAhead ? await subscribers.subscriptions() : [];
         const guilds = [...new Set(subscribed.flatMap(({ guildId }) => guildId ?? []))];
-        // A channel that cannot be written to, or is paused, says nothing about the upgrade.
+        // A channel that cannot be written to, or is paused, does not show the upgrade.
         const votes = (await subscriptions.of(guilds)).filter(({ feed }) => feed === FIRST_FEED);
         await keepCalendar(calendarServers(votes));
       },

@@ -31,7 +31,7 @@ export interface ReadinessReport extends Readiness {
 
 /**
  * Counts the active validators that are ready.
- * @param needed the version that an upgrade needs, if somebody has named it
+ * @param needed the version that an upgrade needs, if a person has set it
  * @returns `undefined` if no version can be compared
  */
 export function reportReadiness(

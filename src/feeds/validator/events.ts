@@ -18,7 +18,7 @@ const groupFields = {
   isOfAll: z.boolean().optional(),
 };
 const laterFields = {
-  /** True if somebody has taken the alert, so that the event does not ping. */
+  /** True if the alert has been taken, so that the event does not ping. */
   isCalm: z.boolean().optional(),
   /** For a group, the members that are still silent. */
   members: z.array(z.string()).optional(),

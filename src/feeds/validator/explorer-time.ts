@@ -74,7 +74,7 @@ export function createExplorerTime(explorer: Explorer, clock: () => number) {
     // While reports are recent, only the poll of the rounds sees them advance.
     const advancedAt = Math.max(seenRound.advancedAt ?? 0, rounds?.isSeenToBegin ? rounds.since : 0);
     const asOf = Math.max(newestReportAt, advancedAt);
-    // A round that the bot has not seen to advance proves nothing, and an explorer that was up to date minutes ago is not behind.
+    // A round that the bot has not seen to advance is no evidence, and an explorer that was up to date minutes ago is not behind.
     provenAt = Math.max(provenAt, advancedAt);
     const isEarly = advancedAt < followedSince && now - followedSince <= BEHIND_MS;
     if (provenAt === 0 || isEarly) return { ...undecided, round: seenRound };

@@ -69,7 +69,7 @@ const listLink = (mark: string): Link => ({
 /** The message that contains a button: the alert itself, or a message about it. */
 type Where = "card" | "news";
 
-/** Returns the button that takes an alert, or gives it back if somebody has taken it. */
+/** Returns the button that takes an alert, or gives it back if it has been taken. */
 function acknowledgeLink({ response }: Known, id: string, since: number, on: Where = "card"): Link {
   const taken = response?.acknowledged;
   const button = taken ? handBackButton : acknowledgeButton;

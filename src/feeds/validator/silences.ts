@@ -26,7 +26,7 @@ export function openAlert(
   return alert?.kind === "silent" ? alert : undefined;
 }
 
-/** True if somebody has taken or snoozed an alert, or the group's alert that contains it. */
+/** True if an alert, or the group's alert that contains it, has been taken or snoozed. */
 export function isHandled({ loaded, now }: Poll, alert: SilentAlert | GroupAlert): boolean {
   const subject = (alert.kind === "silent" ? alert.within : undefined) ?? alert.subject;
   const response = loaded.responses.get(alertId(alert.channelId, subject));
@@ -60,7 +60,7 @@ export async function callSilent(
     Math.abs(other.since - since) <= togetherMs(intervalMs) &&
     // A member that was back, for example because a report was listed late, gets a new alert.
     other.members.every((member) => member.validator !== validator) &&
-    // Somebody who has taken the alert did not take it for another team.
+    // The person who has taken the alert did not take it for another team.
     !(isNewRole(other) && isHandled(poll, other));
   const ownGroups = (found.groups.get(channelId) ?? []).flatMap((id) => alertIn(poll, id) ?? []);
   const knownGroup = ownGroups.find(isTogether);
@@ -205,7 +205,7 @@ export async function dropUnwatchedMembers(poll: Poll): Promise<void> {
 function withMembers(poll: Poll, event: Extract<ValidatorEvent, { kind: "worse" | "again" }>) {
   const { channelId } = event;
   const group = alertIn(poll, alertId(channelId, manySubject(event.since)));
-  // While a subscription is paused, nothing is read for it.
+  // Paused subscriptions are not read.
   const isLive = (validator: string) => poll.loaded.watched.get(watchId(channelId, validator))?.isLive;
   if (group?.kind !== "many") return undefined;
   const silentMembers = group.members.filter(({ validator, backAt }) => !backAt && isLive(validator));
