@@ -17,7 +17,7 @@ import {
 } from "../../src/subscribe/editor.js";
 import { type Markdown, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
-import { present } from "../../src/util/present.js";
+import { defined, present } from "../../src/util/present.js";
 import { reopen } from "./actions.js";
 import { chosenSettings, type GivenSettings } from "./choice.js";
 import {
@@ -144,7 +144,7 @@ function savedVersion(
   const { savedAt: _, snoozedUntil, ...restarted } = wanted;
   if (!existing || !isContinued(feed, existing, wanted, isEdit)) return { ...restarted, savedAt: Date.now() };
   const { savedAt } = existing;
-  return { ...wanted, ...(savedAt === undefined ? {} : { savedAt }) };
+  return { ...wanted, ...defined({ savedAt }) };
 }
 
 /** Changes the current version of a subscription, or makes one. Used with `untilSaved`. */

@@ -1,6 +1,7 @@
 import { setArchived } from "../discord/post.js";
 import type { Collection } from "../storage/state.js";
 import type { Write } from "../storage/store.js";
+import { defined } from "../util/present.js";
 import {
   type Announced,
   announcedId,
@@ -111,10 +112,12 @@ function writesFor(
   };
   const message = {
     ...commonFields,
-    ...(sent.threadId ? { threadId: sent.threadId } : {}),
-    ...(beginsOne && !sent.gone ? { revision: sent.revision ?? 0 } : {}),
-    ...(beginsOne && sent.isOver ? { isOver: true } : {}),
-    ...(sent.gone ? { gone: true } : {}),
+    ...defined({
+      threadId: sent.threadId,
+      revision: beginsOne && !sent.gone ? (sent.revision ?? 0) : undefined,
+      isOver: (beginsOne && sent.isOver) || undefined,
+      gone: sent.gone || undefined,
+    }),
   };
   const withTodo = todo.length > 0 ? { todo } : {};
   const eventId = feed.idOf(event);

@@ -14,6 +14,7 @@ import type { Log } from "../log.js";
 import type { State } from "../storage/state.js";
 import { isPartyId } from "../text/ids.js";
 import { ageOf } from "../util/clock.js";
+import { defined } from "../util/present.js";
 import { singleFlight } from "../util/single-flight.js";
 import { DAY, MINUTE } from "../util/units.js";
 import { checkEntries, knownTokens, type NamedEntry, nameLists, nameListTimes } from "./collections.js";
@@ -80,15 +81,17 @@ export function proposalEntry(
     name: names.ownName(request),
     active: isOpen(request, now) && isVotable(standing),
     note: `${PHASE_WORDS[phase] ?? (request.isGone ? OUTCOME_UNKNOWN : statusWords(request.status))}${date}`,
-    ...(requester === undefined ? {} : { requester }),
-    ...(openedAt === undefined ? {} : { openedAt }),
-    ...(action === undefined ? {} : { action }),
-    ...(request.isGone ? { goneAt: now } : {}),
-    ...(closed === undefined ? {} : { closed }),
-    ...(enoughYesAt === undefined ? {} : { enoughYesAt }),
-    ...(hasExpired === undefined ? {} : { hasExpired }),
-    ...(upgradeChange === undefined ? {} : { upgradeChange }),
-    ...(isAccepted && acceptedFor !== undefined ? { acceptedFor } : {}),
+    ...defined({
+      requester,
+      openedAt,
+      action,
+      goneAt: request.isGone ? now : undefined,
+      closed,
+      enoughYesAt,
+      hasExpired,
+      upgradeChange,
+      acceptedFor: isAccepted ? acceptedFor : undefined,
+    }),
   };
 }
 

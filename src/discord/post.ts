@@ -1,5 +1,6 @@
 import { type APIMessage, type APIThreadChannel, MessageFlags, type REST, Routes } from "discord.js";
 import * as z from "zod";
+import { defined } from "../util/present.js";
 import { ErrorCode, hasCode } from "./errors.js";
 import { LIMITS } from "./limits.js";
 import type { MessagePayload } from "./message.js";
@@ -51,17 +52,20 @@ function requestBodyOf({ payload, nonce, roleIds = [], userIds = [], isSilent, r
   const roles = roleIds.filter((id) => pings.includes(`<@&${id}>`));
   const users = userIds.filter((id) => pings.includes(`<@${id}>`));
   return {
-    ...(content ? { content } : {}),
     embeds: payload.embeds,
     components: payload.components,
     allowed_mentions: { parse: [], roles, users },
     nonce,
     enforce_nonce: true,
-    ...(isSilent ? { flags: MessageFlags.SuppressNotifications } : {}),
-    ...(payload.files.length > 0
-      ? { attachments: payload.files.map(({ description }, id) => ({ id, description })) }
-      : {}),
-    ...(replyTo ? { message_reference: { message_id: replyTo, fail_if_not_exists: false } } : {}),
+    ...defined({
+      content: content || undefined,
+      flags: isSilent ? MessageFlags.SuppressNotifications : undefined,
+      attachments:
+        payload.files.length > 0
+          ? payload.files.map(({ description }, id) => ({ id, description }))
+          : undefined,
+      message_reference: replyTo ? { message_id: replyTo, fail_if_not_exists: false } : undefined,
+    }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { yieldFor } from "../util/event-loop.js";
+import { defined } from "../util/present.js";
 import { hasTwins, keyOf, type ListName, type ListRow, newerIn } from "./endpoints.js";
 import { ExplorerError, ifAnswered } from "./errors.js";
 import { gatherDistinct, type Page } from "./schema/page.js";
@@ -165,7 +166,7 @@ export function together<T>(data: T, ...readings: readonly Reading<unknown>[]): 
     data,
     fetchedAt: Math.min(...readings.map((reading) => reading.fetchedAt)),
     stale: readings.some((reading) => reading.stale),
-    ...(problem ? { problem } : {}),
+    ...defined({ problem }),
   };
 }
 

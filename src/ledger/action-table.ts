@@ -1,3 +1,4 @@
+import { defined } from "../util/present.js";
 import type { UnitName } from "./units.js";
 
 /** A field of an action that is shown: its path, label and unit. */
@@ -20,7 +21,7 @@ export interface ActionRule {
 const action = (words: string, summary?: string, ...fields: readonly FieldRule[]): ActionRule => ({
   words,
   fields,
-  ...(summary === undefined ? {} : { summary }),
+  ...defined({ summary }),
 });
 
 const NEW_SV: readonly FieldRule[] = [

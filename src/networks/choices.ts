@@ -4,6 +4,7 @@ import { type DocumentOf, defineCollection } from "../storage/collection.js";
 import type { State } from "../storage/state.js";
 import { timestampSchema } from "../storage/timestamp.js";
 import { ageOf } from "../util/clock.js";
+import { defined } from "../util/present.js";
 import { withTimeout } from "../util/timeouts.js";
 import { DAY, MINUTE } from "../util/units.js";
 
@@ -98,10 +99,10 @@ export function createNetworkChoices(state: State): NetworkChoices {
       const nextChoice: NetworkChoice =
         "channel" in place
           ? {
-              ...(keptChoice?.network === undefined ? {} : { network: keptChoice.network }),
+              ...defined({ network: keptChoice?.network }),
               channels: network === undefined ? others : { ...others, [place.channel]: network },
             }
-          : { ...(network === undefined ? {} : { network }), channels: keptChoice?.channels ?? {} };
+          : { ...defined({ network }), channels: keptChoice?.channels ?? {} };
       const isNothing = nextChoice.network === undefined && Object.keys(nextChoice.channels).length === 0;
       const write = isNothing ? choices.delete(key) : choices.put(key, { ...nextChoice, usedAt: Date.now() });
       // The next command may come before the choice is stored.

@@ -1,4 +1,5 @@
 import { decidedBy, neededFor } from "../../ledger/vote-rules.js";
+import { defined } from "../../util/present.js";
 import type { TrackedVoteRequest } from "./collections.js";
 import type { GovernanceEvent } from "./events.js";
 
@@ -45,7 +46,7 @@ export function decide(
     const recorded = {
       ...kept,
       decided: [...(decided ?? []).filter((each) => each !== lost), way],
-      ...(needed === undefined ? {} : { neededBefore: needed }),
+      ...defined({ neededBefore: needed }),
     };
     const nextRequest = lost === undefined ? recorded : { ...recorded, decisionSequence: sequence };
     return decided ? { next: nextRequest, news: newsOf("decided", way) } : { next: nextRequest };

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { castIn, votableUntil } from "../../ledger/vote-rules.js";
+import { defined } from "../../util/present.js";
 import { HOUR } from "../../util/units.js";
 import type { TrackedVoteRequest } from "./collections.js";
 import { type GovernanceEvent, reminderId } from "./events.js";
@@ -69,13 +70,15 @@ function advance(
   const nextRequest: TrackedVoteRequest = {
     ...rest,
     stage: phase,
-    ...(isShown ? { stageAt: now } : {}),
     revision: known.revision + (isShown ? 1 : 0),
-    ...(enoughAt === undefined ? {} : { enoughYesAt: enoughAt }),
-    ...(isEarlier ? { hadEnough: true } : {}),
-    ...(quorumAt === undefined ? {} : { quorumAt }),
-    ...(expired === undefined ? {} : { hasExpired: expired }),
-    ...(phase === "overdue" ? { toldOverdue: true } : {}),
+    ...defined({
+      stageAt: isShown ? now : undefined,
+      enoughYesAt: enoughAt,
+      hadEnough: isEarlier || undefined,
+      quorumAt,
+      hasExpired: expired,
+      toldOverdue: phase === "overdue" || undefined,
+    }),
     reminded: isOld ? [...known.reminded, ...passedReminders(known, now)] : known.reminded,
   };
   const isNews = phase === "overdue" && !known.toldOverdue && !isFirst;

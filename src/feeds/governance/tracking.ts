@@ -14,6 +14,7 @@ import {
   type Tally,
 } from "../../ledger/vote-rules.js";
 import { ageOf } from "../../util/clock.js";
+import { defined } from "../../util/present.js";
 import { DAY, HOUR } from "../../util/units.js";
 import type { TrackedVoteRequest } from "./collections.js";
 import { hasVanished, isLongPast } from "./endings.js";
@@ -154,17 +155,18 @@ function compareTerms(
     return {
       terms: was,
       learnt: hasLearnt,
-      ...(before ? { unconfirmed: before } : {}),
-      ...(isDisputed ? { isDisputed } : {}),
+      ...defined({ unconfirmed: before, isDisputed }),
     };
   const confirmed = before ? agreedIn(was, before, terms) : was;
   const areDatesOpen = !hasSameDates(confirmed, terms);
   return {
     terms: confirmed,
     learnt: hasLearnt,
-    ...(isSame(confirmed, was) ? {} : { changedFrom: was }),
-    ...(isSame(confirmed, terms) ? {} : { unconfirmed: terms }),
-    ...(areDatesOpen && before && !hasSameDates(before, was) ? { isDisputed: true } : {}),
+    ...defined({
+      changedFrom: isSame(confirmed, was) ? undefined : was,
+      unconfirmed: isSame(confirmed, terms) ? undefined : terms,
+      isDisputed: (areDatesOpen && before && !hasSameDates(before, was)) || undefined,
+    }),
   };
 }
 
@@ -298,13 +300,12 @@ export function compare(
     status,
     requester: known.requester ?? row.requester,
     terms,
-    ...(unconfirmed && !isClosed ? { unconfirmed } : {}),
-    ...(isDisputed && !isClosed ? { isDisputed } : {}),
-    ...(toldOverdue !== undefined && !isMoved ? { toldOverdue } : {}),
+    ...(isClosed ? {} : defined({ unconfirmed, isDisputed })),
+    ...(isMoved ? {} : defined({ toldOverdue })),
     revision: known.revision + (isShown ? 1 : 0),
     changeSequence: known.changeSequence + (changedFrom ? 1 : 0),
   };
-  return { next: nextRequest, closed: isClosed, ...(changedFrom ? { changedFrom } : {}) };
+  return { next: nextRequest, closed: isClosed, ...defined({ changedFrom }) };
 }
 
 /** Returns the key of the tracked request with one of the row's ids, or else a key from the row's identity. */

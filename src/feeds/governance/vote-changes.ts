@@ -1,6 +1,7 @@
 import type { Vote } from "../../explorer/schema/governance.js";
 import { aliasesOf, voterKey, voterName } from "../../ledger/votes.js";
 import { isPartyId, isWholeId } from "../../text/ids.js";
+import { defined } from "../../util/present.js";
 import type { TrackedVoteRequest } from "./collections.js";
 import type { GovernanceEvent } from "./events.js";
 
@@ -66,7 +67,7 @@ export function compareVotes(
     const changes = {
       votes: Object.fromEntries(votes),
       voteSequence,
-      ...(unconfirmedVotes ? { unconfirmedVotes } : {}),
+      ...defined({ unconfirmedVotes }),
       needsDetail: true,
     };
     return { changes, events: [] };

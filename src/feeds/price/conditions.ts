@@ -5,6 +5,7 @@ import { isAbsurd, type PriceSample, sampleSince } from "../../ledger/prices.js"
 import { ageOf, pastTime } from "../../util/clock.js";
 import { perObject } from "../../util/per-object.js";
 import { PersonError } from "../../util/person-error.js";
+import { defined } from "../../util/present.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 import type { PriceWatch } from "./collections.js";
 
@@ -294,7 +295,7 @@ export function judge(
     return {
       memory: { isArmed: false, told: { at: now, price, ...(isMove ? { isDown } : {}) } },
       from: lastOutside?.[1] ?? base ?? price,
-      ...(since === undefined ? {} : { since }),
+      ...defined({ since }),
     };
   }
   if (isHolding || memory.isArmed || (told && repeat === "once"))

@@ -3,6 +3,7 @@ import { subscriptionId } from "../../delivery/collections.js";
 import { type DocumentOf, defineCollection, type Owner } from "../../storage/collection.js";
 import { timestampSchema } from "../../storage/timestamp.js";
 import { ageOf } from "../../util/clock.js";
+import { defined } from "../../util/present.js";
 import { DAY } from "../../util/units.js";
 
 /** The name of this feed. */
@@ -186,9 +187,7 @@ export const responses = defineCollection({
       // The alert stays acknowledged or snoozed, without the person's name.
       without(userId, { revision, acknowledged, snoozed }) {
         const anonymous = <T extends Attributed>({ name, ...answer }: T & { readonly name?: string }) =>
-          answer.by === userId
-            ? { ...answer, by: null }
-            : { ...answer, ...(name === undefined ? {} : { name }) };
+          answer.by === userId ? { ...answer, by: null } : { ...answer, ...defined({ name }) };
         return {
           revision: revision + 1,
           ...(acknowledged && { acknowledged: anonymous(acknowledged) }),

@@ -2,6 +2,7 @@ import { lateAfter } from "../../ledger/rhythm.js";
 import type { VersionSurvey } from "../../ledger/versions.js";
 import { compareVersions, isVersion } from "../../ledger/versions.js";
 import { CLOCK_ERROR_MS } from "../../util/clock.js";
+import { defined } from "../../util/present.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import type { ValidatorWatch } from "./collections.js";
 
@@ -119,7 +120,7 @@ export function judgeVersion(
   now: number,
 ): { readonly memory: VersionMemory; readonly tell?: string } {
   const toldFields = toldVersion === undefined ? {} : { toldVersion };
-  if (target === null) return { memory: { ...toldFields, ...(behind ? { behind } : {}) } };
+  if (target === null) return { memory: { ...toldFields, ...defined({ behind }) } };
   if (target === undefined) return { memory: toldFields };
   const behindSince = behind?.target === target ? Math.min(behind.since, now) : now;
   const memory = { ...toldFields, behind: { target, since: behindSince } };
@@ -188,11 +189,11 @@ export function judgeTraffic(
 ): { readonly memory: TrafficMemory; readonly tell?: number } {
   const { unconfirmed, told, sequence = 0 } = memory ?? {};
   const readFields = { readAt: now, sequence };
-  if (left === undefined) return { memory: { ...readFields, ...(told === undefined ? {} : { told }) } };
+  if (left === undefined) return { memory: { ...readFields, ...defined({ told }) } };
   const reached = LOW_PERCENT.findLast((percent) => left < percent);
   const forgotten = told !== undefined && left >= told + ROSE_POINTS;
   const previousLevel = forgotten ? LOW_PERCENT.find((percent) => left < percent) : told;
-  const keptFields = { ...readFields, ...(previousLevel === undefined ? {} : { told: previousLevel }) };
+  const keptFields = { ...readFields, ...defined({ told: previousLevel }) };
   if (reached === undefined || (previousLevel !== undefined && reached >= previousLevel))
     return { memory: keptFields };
   if (unconfirmed === undefined) return { memory: { ...keptFields, unconfirmed: reached } };

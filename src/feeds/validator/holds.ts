@@ -1,5 +1,6 @@
 import { ageOf } from "../../util/clock.js";
 import { addTo } from "../../util/groups.js";
+import { defined } from "../../util/present.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 import { alertId, type HoldAlert, heldMs } from "./collections.js";
 import { holdSubject } from "./events.js";
@@ -22,9 +23,11 @@ function endHolds({ found, rhythm, rounds, onHold, now }: Poll, holds: readonly 
       found.events.push({ kind: "moving", channelId, since, at: rounds.seenAt, round: rounds.number });
     found.alerts.set(alertId(each.channelId, each.subject), {
       ...each,
-      ...(standstill && !rounds ? { standstill: { ...standstill, isUnsure: true } } : {}),
-      ...(onHold && { isStillHeld: true }),
-      ...(each.rhythm && nowMs !== undefined ? { rhythm: { ...each.rhythm, nowMs } } : {}),
+      ...defined({
+        standstill: standstill && !rounds ? { ...standstill, isUnsure: true } : undefined,
+        isStillHeld: onHold || undefined,
+        rhythm: each.rhythm && nowMs !== undefined ? { ...each.rhythm, nowMs } : undefined,
+      }),
       endedAt: now,
       revision: each.revision + 1,
     });
@@ -72,8 +75,11 @@ function holdFor(poll: Poll, channelId: string, ownHolds: readonly HoldAlert[]):
     subject: holdSubject(since),
     since,
     newestAt: (changed ? reading.newestAt : Math.min(now, poll.asOf)) ?? now,
-    ...(changed ? { rhythm: { beforeMs: changed.beforeMs } } : {}),
-    ...(lastHold ? { resumedAt: now, earlierMs: heldMs(lastHold, now) } : {}),
+    ...defined({
+      rhythm: changed && { beforeMs: changed.beforeMs },
+      resumedAt: lastHold && now,
+      earlierMs: lastHold && heldMs(lastHold, now),
+    }),
     revision: lastHold?.revision ?? 0,
   };
 }

@@ -16,6 +16,7 @@ import { compareVersions, isVersion, newestCredible, type VersionSurvey } from "
 import type { State } from "../../storage/state.js";
 import { ageOf } from "../../util/clock.js";
 import { filterInTurns, inPieces, yieldIfBusy } from "../../util/event-loop.js";
+import { defined } from "../../util/present.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import { alertId, type SilentAlert, subjectIn, type ValidatorWatch } from "./collections.js";
 import { behindWhat, dueWarning, isListedAgain, judge, judgeVersion } from "./decide.js";
@@ -169,11 +170,13 @@ async function settle(
   const isFirst = openOne !== undefined && mayCall && isFirstReport(poll, openOne, ownMs);
   if (openOne) follow(poll, openOne, verdict, { seenAt, isFirst });
   if (verdict.kind === "silent") await callSilent(poll, each, activity, verdict.level, afterMs);
+  const newAlert = verdict.kind === "silent" ? seenAt : undefined;
   const nextWatch: ValidatorWatch = {
     ...rest,
-    ...(verdict.kind === "silent" ? { alert: seenAt } : {}),
-    ...(openOne && verdict.kind !== "back" ? { alert: openOne.since } : {}),
-    ...(verdict.kind === "unconfirmed" ? { unconfirmed: seenAt } : {}),
+    ...defined({
+      alert: openOne && verdict.kind !== "back" ? openOne.since : newAlert,
+      unconfirmed: verdict.kind === "unconfirmed" ? seenAt : undefined,
+    }),
   };
   if (!hasTopic(subscription, { topics }, "version")) return nextWatch;
   const warned = warnOfUpgrade(poll, each, activity.version);
