@@ -1,4 +1,4 @@
-import type { PostProblem } from "../discord/problems.js";
+import { isClosed, type PostProblem } from "../discord/problems.js";
 import { ageOf, believed } from "../util/clock.js";
 import { DAY, HOUR, MINUTE } from "../util/units.js";
 import type { Announced, Delivery } from "./collections.js";
@@ -81,15 +81,13 @@ interface Failure {
   readonly ageMs: number;
 }
 
-const CLOSED: ReadonlySet<PostProblem> = new Set(["channel-deleted", "permanent", "no-access"]);
-
 /** Decides about a failed delivery. */
 export function resultOf({ problem, isSending, hasThread, ageMs }: Failure): FailureResult {
   if (problem === "deleted-by-somebody" && isSending) return "arrived";
-  if (hasThread && CLOSED.has(problem)) return "stand-alone";
+  if (hasThread && isClosed(problem)) return "stand-alone";
   if (problem === "channel-deleted") return "drop-channel";
   if (problem === "invalid" || ageMs > GIVE_UP_MS) return "give-up";
-  return CLOSED.has(problem) ? "pause" : "retry";
+  return isClosed(problem) ? "pause" : "retry";
 }
 
 /** Minimum time between edits of a message, in ms. Does not apply to the end of its subject or a person's answer. */

@@ -3,20 +3,13 @@ import { PersonError } from "../util/person-error.js";
 import { ErrorCode, hasCode } from "./errors.js";
 import type { MessagePayload } from "./message.js";
 import { postMessage } from "./post.js";
+import { isClosed, problemOf } from "./problems.js";
 
 /** Timeout for sending a message, in ms. */
 const SEND_MS = 8_000;
 
 const REFUSED =
   "Discord won't let me message you. Allow direct messages in this server (server menu → Privacy Settings) or add me to your account, then try again.";
-
-/** True if Discord says that a person accepts no direct messages from the bot. */
-const isUnwilling = (error: unknown): boolean =>
-  hasCode(
-    error,
-    ErrorCode.CannotSendMessagesToThisUser,
-    ErrorCode.CannotSendMessagesToThisUserDueToHavingNoMutualGuilds,
-  );
 
 /** Opens the direct messages with a person. @returns the channel's id @throws {PersonError} if Discord refuses */
 export async function openDirectMessages(rest: REST, userId: string): Promise<string> {
@@ -35,7 +28,7 @@ export async function openDirectMessages(rest: REST, userId: string): Promise<st
   }
 }
 
-/** Sends a direct message. @throws {PersonError} if the person does not accept direct messages */
+/** Sends a direct message. @throws {PersonError} if Discord refuses it, as it would refuse an alert */
 export async function writeDirectly(
   rest: REST,
   channelId: string,
@@ -45,7 +38,7 @@ export async function writeDirectly(
   try {
     await postMessage(rest, channelId, { payload, nonce }, AbortSignal.timeout(SEND_MS));
   } catch (error) {
-    if (isUnwilling(error)) throw new PersonError(REFUSED);
+    if (isClosed(problemOf(error))) throw new PersonError(REFUSED);
     throw error;
   }
 }

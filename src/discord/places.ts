@@ -25,6 +25,7 @@ import {
   permissionsIn,
   writeIn,
 } from "./permissions.js";
+import { checkAnswer } from "./post.js";
 
 /** The part of discord.js's client that reads. */
 type Reader = Pick<REST, "get">;
@@ -46,19 +47,26 @@ export const readerOf = perObject(({ client }: { readonly client: { readonly res
   readingOnce(client.rest),
 );
 
+/** @throws {Error} if Discord does not give the channel */
+async function readChannel(rest: Reader, channelId: string): Promise<APIChannel> {
+  const channel = await rest.get(Routes.channel(channelId));
+  checkAnswer(channel);
+  return channel as APIChannel;
+}
+
 /** Servers by channel id. A channel never moves to another server. */
 const knownGuilds = perObject((_: Reader) => new Map<string, Promise<string | null>>());
 
 /**
  * Returns the id of the server of a channel from the environment; `null` for a channel of direct messages.
- * @throws {DiscordAPIError} if the bot cannot see it
+ * @throws {DiscordAPIError} if the bot cannot see it, and other errors of a request
  */
 export const guildOf = (rest: Reader, channelId: string): Promise<string | null> =>
   singleFlight(
     knownGuilds(rest),
     channelId,
     async () => {
-      const channel = (await rest.get(Routes.channel(channelId))) as APIChannel;
+      const channel = await readChannel(rest, channelId);
       return ("guild_id" in channel && channel.guild_id) || null;
     },
     true,
@@ -68,13 +76,13 @@ export const guildOf = (rest: Reader, channelId: string): Promise<string | null>
 export async function readPlace(rest: Reader, guildId: string, channelId: string): Promise<ChannelPlace> {
   try {
     const [channel, guild] = await Promise.all([
-      rest.get(Routes.channel(channelId)) as Promise<APIChannel>,
+      readChannel(rest, channelId),
       rest.get(Routes.guild(guildId)) as Promise<APIGuild>,
     ]);
     if (!("guild_id" in channel) || channel.guild_id !== guildId)
       throw new PersonError("That channel isn't in this server. Pick one that is.");
     const parent = "parent_id" in channel && isThread(channel) ? channel.parent_id : undefined;
-    const holder = parent ? ((await rest.get(Routes.channel(parent))) as APIChannel) : channel;
+    const holder = parent ? await readChannel(rest, parent) : channel;
     return {
       channel,
       guild,
@@ -108,7 +116,7 @@ export const visiblePlace = (
  * @throws {DiscordAPIError} and other errors of a request, if Discord does not give the channel
  */
 export async function placesOf(rest: Reader, channelId: string): Promise<readonly string[]> {
-  const channel = (await rest.get(Routes.channel(channelId))) as APIChannel;
+  const channel = await readChannel(rest, channelId);
   const parent = "parent_id" in channel ? channel.parent_id : undefined;
   return parent ? [channelId, parent] : [channelId];
 }

@@ -47,6 +47,10 @@ const OF_A_MESSAGE: ReadonlySet<number | string> = new Set([
 export const isTemporary = (problem: PostProblem): boolean =>
   problem === "refused-for-now" || problem === "unknown";
 
+/** True if the bot can't write to the channel until a person changes something. */
+export const isClosed = (problem: PostProblem): boolean =>
+  problem === "channel-deleted" || problem === "no-access" || problem === "permanent";
+
 /** Classifies a failed request to a channel. */
 export function problemOf(error: unknown): PostProblem {
   if (!(error instanceof DiscordAPIError)) return isRateLimit(error) ? "refused-for-now" : "unknown";

@@ -160,6 +160,16 @@ describe("/watch", () => {
     await driver.click(ben, list, "Resume");
     await until(/You'll get these alerts again/, before, ben.user);
     expect(textOf(list)).not.toContain("⏸️ paused");
+    await driver.click(ben, list, "Pause");
+    const flagged = new DiscordError(
+      403,
+      20_026,
+      "This application has been flagged by our anti-spam system",
+    );
+    harness.discord.trap({ method: "POST", path, times: 1, error: flagged });
+    const refused = await driver.click(ben, list, "Resume");
+    expect(refused.content).toContain("won't let me message you");
+    expect(textOf(list)).toContain("⏸️ paused");
     await driver.click(ben, list, "Remove");
     expect(textOf(list)).toMatch(/Removed: validator[^—]*price/);
   });
@@ -314,6 +324,8 @@ describe("/watch", () => {
     expect(promises().length - before).toBeLessThanOrEqual(20);
     expect(await driver.complete(here, "/watch test", "watch", { watch: "" })).toHaveLength(20);
     await ask("/watch forget", {}, here.user);
-    expect(world().refusals.filter(({ body }) => !/5000[7]|40003/.test(JSON.stringify(body)))).toEqual([]);
+    expect(world().refusals.filter(({ body }) => !/5000[7]|40003|20026/.test(JSON.stringify(body)))).toEqual(
+      [],
+    );
   });
 });

@@ -1,8 +1,10 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { REST } from "discord.js";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { PERMISSION } from "../../sandbox/discord/permissions.js";
 import { type SandboxDiscord, startSandboxDiscord } from "../../sandbox/discord/server.js";
-import { mayPost } from "../../src/discord/places.js";
+import { guildOf, mayPost, placesOf, visiblePlace } from "../../src/discord/places.js";
 
 const ARCHIVED_AT = "2026-11-29T00:00:00.000Z";
 
@@ -30,4 +32,25 @@ it.each([
   const role = world.addRole(guild, "Thread managers", PERMISSION.manageThreads);
   if (mayManage) guild.members.get(world.bot.id)?.push(role.id);
   expect(await mayPost(rest, world.bot.id, guild.id, id)).toBe(expected);
+});
+
+it("takes no proxy's page for a channel, and asks again", async () => {
+  let isBack = false;
+  const proxy = createServer((_, response) =>
+    response
+      .setHeader("content-type", isBack ? "application/json" : "text/html")
+      .end(isBack ? JSON.stringify({ id: "1", guild_id: "2" }) : "<p>Hello</p>"),
+  );
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const { port } = proxy.address() as AddressInfo;
+  const behindProxy = new REST({ api: `http://127.0.0.1:${port}`, retries: 0 }).setToken(discord.token);
+  const works = [
+    () => guildOf(behindProxy, "1"),
+    () => placesOf(behindProxy, "1"),
+    () => visiblePlace(behindProxy, "2", "1"),
+  ];
+  for (const work of works) await expect(work()).rejects.toThrow("Discord's answer is a page");
+  isBack = true;
+  expect(await guildOf(behindProxy, "1")).toBe("2");
+  proxy.close();
 });

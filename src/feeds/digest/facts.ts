@@ -15,7 +15,7 @@ import { ageOf } from "../../util/clock.js";
 import { lazy } from "../../util/single-flight.js";
 import { HOUR, MINUTE, SECOND } from "../../util/units.js";
 import { type TrackedVoteRequest, trackedVoteRequests } from "../governance/collections.js";
-import { neededForTracked, toVoteRequest, trackedStanding } from "../governance/tracking.js";
+import { neededForTracked, sawEnd, toVoteRequest, trackedStanding } from "../governance/tracking.js";
 import { PROGRESS as GOVERNANCE } from "../governance/watch.js";
 import { readChronicle, UNREAD_MS } from "./chronicle.js";
 import { type Happening, happenings } from "./collections.js";
@@ -192,8 +192,8 @@ export function openingTime(
 }
 
 /** Returns the time when the bot learned that a request had ended. `undefined` if it ended before the bot started. */
-const endingTime = ({ phase, closedAt, openUntil }: TrackedVoteRequest): number | undefined =>
-  phase === "closed" || (phase === "ignored" && openUntil !== undefined) ? closedAt : undefined;
+const endingTime = (request: TrackedVoteRequest): number | undefined =>
+  sawEnd(request) ? request.closedAt : undefined;
 
 /** Words for requests that are decided and not closed yet. */
 const DECIDED_WORDS: Readonly<Partial<Record<VotePhase, string>>> = {

@@ -156,7 +156,7 @@ export function judgeUpgrade(
   known: ReadonlyMap<string, Upgrade>,
   circumstances: Circumstances,
 ): Judgement<Upgrade> {
-  const { decision, isBaseline, now } = circumstances;
+  const { decision, isBaseline, now, isClockSet = true } = circumstances;
   const changed = new Map<string, Upgrade>();
   const events: UpgradeEvent[] = [];
   let [subject, current] = openIn(known)[0] ?? ["", undefined];
@@ -166,8 +166,10 @@ export function judgeUpgrade(
     current = next;
   };
   if (current) apply(reschedule(subject, current, circumstances));
+  // While the clock is behind, an upgrade that is over looks like one to come.
+  const mayBeBehind = !isClockSet && [...known.values()].some(({ endedAt = 0 }) => endedAt > now);
   const isOver = !current || current.endedAt !== undefined;
-  if (isOver && decision?.schedule && decision.schedule.upgradeAt > now) {
+  if (isOver && !mayBeBehind && decision?.schedule && decision.schedule.upgradeAt > now) {
     const times = timesOf(decision.schedule);
     subject = newSubject(known, `${decision.by} ${times.upgradeAt}`);
     current = undefined;

@@ -132,6 +132,20 @@ it("an upgrade is told once although the clock is behind at a start until it is 
   await state.close();
 });
 
+it("an upgrade that is over is not scheduled again although the clock is behind at a start until it is set", async () => {
+  const { state, learn, put, restart, poll } = play();
+  learn("a", {}, upgradeSetting(START + 2 * DAY));
+  await put("a", { status: "Accepted" });
+  expect(await poll()).toEqual(["scheduled"]);
+  expect(await poll(2 * DAY)).toEqual(["reminder"]);
+  expect(await poll(DAY)).toEqual([]);
+  restart(-DAY - HOUR);
+  learn("a", {}, upgradeSetting(START + 2 * DAY));
+  expect(await poll()).toEqual([]);
+  expect(await poll(DAY)).toEqual([]);
+  await state.close();
+});
+
 it("an upgrade that was accepted while version 0.2.0 ran in between is news", async () => {
   const { state, learn, poll } = play();
   learn("a", {}, upgradeSetting(START + 10 * DAY));
