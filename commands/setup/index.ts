@@ -119,8 +119,12 @@ function feedOf(name: string, { networks }: Network): FeedDefinition {
   return feed;
 }
 
-const addAndShow = async (feed: string, click: Click, services: Network): Promise<MessagePayload> =>
-  overview(managedServer(click), services, { news: await add(click, feedOf(feed, services), services) });
+async function addAndShow(feed: string, click: Click, services: Network): Promise<MessagePayload> {
+  const guildId = managedServer(click);
+  // The overview needs it, too. If Discord does not answer, this fails before something is saved.
+  await serverSubscriptions(guildId, services);
+  return overview(guildId, services, { news: await add(click, feedOf(feed, services), services) });
+}
 
 /** The buttons and the menu of /setup. */
 export const setupButtons: readonly ButtonHandler<Network>[] = [

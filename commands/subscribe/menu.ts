@@ -7,6 +7,7 @@ import type { Click } from "../../src/discord/clicks.js";
 import { LIMITS } from "../../src/discord/limits.js";
 import type { MessagePayload } from "../../src/discord/message.js";
 import { goneRoles, guildOf, readerOf, readPlace } from "../../src/discord/places.js";
+import { isTemporary, problemOf } from "../../src/discord/problems.js";
 import type { Network } from "../../src/networks/network.js";
 import { buttonAddress, defineButton, subjectParameter } from "../../src/screens/addresses.js";
 import type { Link, Menu, View } from "../../src/screens/view.js";
@@ -66,7 +67,7 @@ const knownNames = perObject(
   (_: Network["rest"]) => new LRUCache<string, Promise<string | undefined>>({ max: 1_000, ttl: MINUTE }),
 );
 
-/** Returns the names of channels by id. A channel that is gone or closed to the bot has none. */
+/** Returns the names of channels by id. A channel that is gone or closed to the bot has none. Empty if Discord does not say. */
 async function channelNames(
   all: readonly OwnedSubscription[],
   { rest }: Network,
@@ -75,7 +76,9 @@ async function channelNames(
   const nameOf = async (id: string) =>
     ((await rest.get(Routes.channel(id))) as { readonly name?: string }).name;
   const names = ids.map(async (id) => {
-    const name = await singleFlight(knownNames(rest), id, () => nameOf(id), true).catch(() => undefined);
+    const name = await singleFlight(knownNames(rest), id, () => nameOf(id), true).catch((error: unknown) =>
+      isTemporary(problemOf(error)) ? "" : undefined,
+    );
     return name === undefined ? [] : [[id, name] as const];
   });
   return new Map((await Promise.all(names)).flat());
@@ -99,7 +102,7 @@ export async function subscriptionMenu(
     const name = [feed.name, subjectName].filter(Boolean).join(": ");
     return {
       label: [name, networkLabel].filter(Boolean).join(" · "),
-      hint: [channel ? `#${channel}` : "a channel that I can't see", networkLabel]
+      hint: [channel === undefined ? "a channel that I can't see" : channel && `#${channel}`, networkLabel]
         .filter(Boolean)
         .join(" · "),
       to: buttonAddress(openButton, parametersOf(each, shownBy)),

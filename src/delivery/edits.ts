@@ -36,9 +36,12 @@ export async function editAnnounced(rest: REST, document: Announced, payload: Me
   } catch (error) {
     if (!hasCode(error, ErrorCode.InvalidActionOnArchivedThread)) throw error;
     await setArchived(rest, placeId, false);
-    await edit();
-    // The edit has arrived, also if the bot may open the thread of a person, but not archive it (Discord: Modify Channel).
-    await setArchived(rest, placeId, true).catch(() => {});
+    try {
+      await edit();
+    } finally {
+      // The bot may open the thread of a person, but not archive it (Discord: Modify Channel).
+      await setArchived(rest, placeId, true).catch(() => {});
+    }
   }
 }
 

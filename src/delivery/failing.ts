@@ -1,7 +1,7 @@
 import { ErrorCode, hasCode, isRateLimit } from "../discord/errors.js";
-import { createOwnId, isTimedOut } from "../discord/places.js";
+import { createOwnId, guildOf, isTimedOut } from "../discord/places.js";
 import { isDeleted, isMember } from "../discord/post.js";
-import { problemOf, retryAfterOf, wordsFor } from "../discord/problems.js";
+import { isTemporary, problemOf, retryAfterOf, wordsFor } from "../discord/problems.js";
 import { announcedId, announcements, type Delivery, watchers } from "./collections.js";
 import { backoffMs, GIVE_UP_MS, resultOf } from "./decisions.js";
 import { type Attempt, type createRecord, type SendingContext, whileSubscribed } from "./recording.js";
@@ -47,11 +47,23 @@ export function createFail(context: SendingContext, record: ReturnType<typeof cr
       : [];
   };
 
-  /** True if the bot is timed out in the channel's server. This ends by itself, so the channel is not paused. */
-  const isForTimeout = async ({ subscription: { guildId } }: Attempt, error: unknown): Promise<boolean> =>
-    guildId !== null &&
-    hasCode(error, ErrorCode.MissingPermissions) &&
-    isTimedOut(rest, guildId, await ownId());
+  /**
+   * Returns in words why a refusal may end by itself, so that the channel is not paused: the bot is timed out in its server, or
+   * Discord does not say if it is.
+   */
+  const passingReason = async (
+    { subscription: { guildId, channelId } }: Attempt,
+    error: unknown,
+  ): Promise<string | undefined> => {
+    if (!hasCode(error, ErrorCode.MissingPermissions)) return undefined;
+    try {
+      const serverId = guildId ?? (await guildOf(rest, channelId));
+      const isForTimeout = serverId !== null && (await isTimedOut(rest, serverId, await ownId()));
+      return isForTimeout ? "the bot is timed out in the server" : undefined;
+    } catch (cause) {
+      return isTemporary(problemOf(cause)) ? wordsFor(cause) : undefined;
+    }
+  };
 
   /** Pauses a channel that the bot can't write to. Its deliveries wait until it is resumed or a day has passed. */
   const pause = async ({ id, subscription }: Attempt, waiting: Delivery, error: unknown) => {
@@ -113,9 +125,10 @@ export function createFail(context: SendingContext, record: ReturnType<typeof cr
     const result = resultOf({ problem, isSending, hasThread, ageMs: now() - at });
     // News that is a day old is given up in its thread as well.
     const isLasting = (result === "pause" || result === "stand-alone") && now() - at <= GIVE_UP_MS;
-    if (isLasting && (await isForTimeout(attempt, error).catch(() => false))) {
+    const reason = isLasting ? await passingReason(attempt, error) : undefined;
+    if (reason !== undefined) {
       await commit(id, later(backoffMs(attempts, Math.random())));
-      await recordError(delivery, "the bot is timed out in the server");
+      await recordError(delivery, reason);
       return;
     }
     switch (result) {

@@ -1,9 +1,9 @@
-import { type APIDMChannel, DiscordAPIError, type REST, Routes } from "discord.js";
+import { type APIDMChannel, type REST, Routes } from "discord.js";
 import { PersonError } from "../util/person-error.js";
 import { ErrorCode, hasCode } from "./errors.js";
 import type { MessagePayload } from "./message.js";
 import { postMessage } from "./post.js";
-import { isClosed, problemOf } from "./problems.js";
+import { isClosed, isTemporary, problemOf } from "./problems.js";
 
 /** Timeout for sending a message, in ms. */
 const SEND_MS = 8_000;
@@ -23,8 +23,8 @@ export async function openDirectMessages(rest: REST, userId: string): Promise<st
       throw new PersonError(
         "Discord limits how many new people I can message, and a lot are signing up right now. Please try again in a few minutes.",
       );
-    if (error instanceof DiscordAPIError && error.status < 500) throw new PersonError(REFUSED);
-    throw error;
+    if (isTemporary(problemOf(error))) throw error;
+    throw new PersonError(REFUSED);
   }
 }
 

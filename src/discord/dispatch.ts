@@ -182,10 +182,11 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
         throw new FinalError("I'm being restarted, and can't finish this. Please try again in a minute.");
       return answer;
     });
-    const explained = (error: unknown) => {
+    const explained = (error: unknown, isDone: boolean) => {
       outcome = kindOf(error);
-      const ending = handlerLabel === undefined ? "" : `\n-# ${escapeText(handlerLabel)}`;
-      const content = toContent(explain(error, log, interaction.id), commandPaths(), ending);
+      const done = isDone ? "\n-# If you were changing something, it's done." : "";
+      const label = handlerLabel === undefined ? "" : `\n-# ${escapeText(handlerLabel)}`;
+      const content = toContent(explain(error, log, interaction.id), commandPaths(), `${done}${label}`);
       // Offer "Try again", so that the person doesn't have to find the button or the menu again.
       const mayCorrect = error instanceof PersonError && !(error instanceof FinalError);
       const isToCorrect = mayCorrect && interaction.isModalSubmit() && drafts.has(draftKey(interaction));

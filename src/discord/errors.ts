@@ -52,19 +52,24 @@ function connectionCode(error: unknown): string | undefined {
   return CONNECTION_CODES.has(code) ? code : connectionCode(error.cause);
 }
 
-/** Message of the error for a request that timed out while it was queued (@sapphire/async-queue in @discordjs/rest). */
-const TIMED_OUT_IN_QUEUE = "Request aborted manually";
+/**
+ * Messages of errors for requests that were not sent: it timed out while it was queued (@sapphire/async-queue in @discordjs/rest), or
+ * an answer 401 came shortly before it (`keepToken`).
+ */
+const NOT_SENT = new Set([
+  "Request aborted manually",
+  "Expected token to be set for this request, but none was present",
+]);
 
 /** True if @discordjs/rest did not send a request, because Discord asked to wait. */
 export const isRateLimit = (error: unknown): error is Error & { timeToReset?: number; retryAfter?: number } =>
   error instanceof Error && /RateLimit/.test(error.name);
 
-/** True if Discord failed (5xx), limited the request (429), or did not answer in time. */
+/** True if Discord failed (5xx), limited the request (429), did not answer in time, or a proxy answered, without a code of Discord. */
 function isOutage(error: unknown): boolean {
-  if (error instanceof HTTPError || error instanceof DiscordAPIError)
-    return error.status >= 500 || error.status === 429;
-  const isTimeout =
-    error instanceof Error && (error.name === "AbortError" || error.message === TIMED_OUT_IN_QUEUE);
+  if (error instanceof HTTPError) return true;
+  if (error instanceof DiscordAPIError) return error.status >= 500 || error.status === 429 || !error.code;
+  const isTimeout = error instanceof Error && (error.name === "AbortError" || NOT_SENT.has(error.message));
   return isTimeout || isRateLimit(error) || (error instanceof Error && isOutage(error.cause));
 }
 

@@ -4,7 +4,6 @@ import {
   type APIGuildMember,
   type APIRole,
   type APIUser,
-  DiscordAPIError,
   PermissionFlagsBits,
   type REST,
   Routes,
@@ -26,6 +25,7 @@ import {
   writeIn,
 } from "./permissions.js";
 import { checkAnswer } from "./post.js";
+import { isTemporary, problemOf } from "./problems.js";
 
 /** The part of discord.js's client that reads. */
 type Reader = Pick<REST, "get">;
@@ -89,7 +89,7 @@ export async function readPlace(rest: Reader, guildId: string, channelId: string
       overwrites: ("permission_overwrites" in holder && holder.permission_overwrites) || [],
     };
   } catch (error) {
-    if (!(error instanceof DiscordAPIError) || error.status >= 500) throw error;
+    if (error instanceof PersonError || isTemporary(problemOf(error))) throw error;
     if (hasCode(error, ErrorCode.UnknownChannel))
       throw new PersonError(
         "That channel no longer exists. Remove its subscription, or pick another channel.",
@@ -121,9 +121,22 @@ export async function placesOf(rest: Reader, channelId: string): Promise<readonl
   return parent ? [channelId, parent] : [channelId];
 }
 
-/** Like `placesOf`, without the parent if Discord does not give the channel. */
-export const withParent = async (rest: Reader, channelId: string | null): Promise<readonly string[]> =>
-  channelId === null ? [] : placesOf(rest, channelId).catch(() => [channelId]);
+/**
+ * Yields a channel's id, then its parent's, which needs a request. Without the parent if the bot cannot see the channel.
+ * @throws {Error} if Discord cannot be asked
+ */
+export async function* withParent(
+  rest: Reader,
+  channelId: string | null,
+): AsyncGenerator<string, void, void> {
+  if (channelId === null) return;
+  yield channelId;
+  const [, parent] = await placesOf(rest, channelId).catch((error: unknown) => {
+    if (isTemporary(problemOf(error))) throw error;
+    return [];
+  });
+  if (parent !== undefined) yield parent;
+}
 
 const readMember = async (rest: Reader, guildId: string, userId: string): Promise<APIGuildMember> =>
   (await rest.get(Routes.guildMember(guildId, userId))) as APIGuildMember;

@@ -105,13 +105,14 @@ async function sayPrivately(interaction: Answerable, target: AnswerTarget, said:
 /**
  * Sends an answer. If the work is not done in time, the response is deferred and edited later. An error becomes a private
  * sentence.
+ * @param explain returns the sentence. `isDone` is true if the work is done, and only its answer could not be sent
  * @param ageMs age of the interaction. It may have waited, for Discord or for a busy process
  */
 export async function answerInteraction(
   interaction: Answerable,
   target: AnswerTarget,
   work: Promise<MessagePayload>,
-  explain: (error: unknown) => Sentence,
+  explain: (error: unknown, isDone: boolean) => Sentence,
   ageMs: number,
 ): Promise<void> {
   const settled = settle(work);
@@ -121,7 +122,7 @@ export async function answerInteraction(
     result = await settled;
   }
   if ("error" in result) {
-    await sayPrivately(interaction, target, explain(result.error));
+    await sayPrivately(interaction, target, explain(result.error, false));
     return;
   }
   // Sending reads the files in full. Yield first, because creating them has already used this turn of the event loop.
@@ -138,6 +139,6 @@ export async function answerInteraction(
         () => true,
         () => false,
       ));
-    if (!isSent) await sayPrivately(interaction, target, explain(error));
+    if (!isSent) await sayPrivately(interaction, target, explain(error, true));
   }
 }

@@ -6,7 +6,9 @@ import { type Harness, startHarness, textOf } from "../harness.js";
 
 let harness: Harness;
 beforeAll(async () => {
-  harness = await startHarness();
+  harness = await startHarness({
+    env: ({ channels }) => ({ GOVERNANCE_CHANNEL_ID: channels.governance.id }),
+  });
 });
 afterAll(() => harness.close());
 
@@ -100,6 +102,58 @@ it("says so if Discord answers a command's own requests with an error", async ()
   outage.times = 0;
   const again = await discord.driver.ask(here, "/watch validator", { validator });
   expect(JSON.stringify(again.embeds)).toContain("Watching");
+});
+
+it("saves nothing from a dialog if Discord does not say which channels are in the server", async () => {
+  const { discord } = harness;
+  const { driver, channels } = discord;
+  const here = { user: discord.people.owner, channel: channels.general };
+  const path = new RegExp(`^/channels/${channels.governance.id}$`);
+  const outage = { method: "GET", path, error: new DiscordError(503, 0, "Error"), times: 100 };
+  const dialog = await driver.open(here, await driver.ask(here, "/price"), "Subscribe this channel");
+  discord.trap(outage);
+  const answer = await driver.submit(here, dialog, { value: "5%" });
+  expect(answer.content).toMatch(/Discord isn't answering all of my requests.*try again/);
+  outage.times = 0;
+  expect(textOf(await driver.ask(here, "/subscribe list"))).not.toContain("5%");
+});
+
+it("says that a change is made if only its answer could not be sent", async () => {
+  const { discord } = harness;
+  const here = { user: discord.people.owner, channel: discord.channels.general };
+  discord.trap({ method: "POST", path: /^\/interactions\/.*\/callback$/, error: "reset", times: 2 });
+  const answer = await discord.driver.ask(here, "/subscribe newcomers");
+  expect(answer.content).toMatch(/connection to Discord broke.*If you were changing something, it's done/s);
+  expect(textOf(await discord.driver.ask(here, "/subscribe list"))).toContain("newcomers");
+});
+
+it("does not say that it can't see a channel whose name Discord does not tell right now", async () => {
+  const { discord } = harness;
+  const { driver, channels, people, world } = discord;
+  const here = { user: people.owner, channel: channels.general };
+  const { id } = world.addChannel({ type: 0, guild_id: discord.guild.id, name: "nameless" });
+  await driver.ask(here, "/subscribe newcomers", { channel: id });
+  const error = new DiscordError(503, 0, "Error");
+  discord.trap({ method: "GET", path: new RegExp(`^/channels/${id}$`), error, times: 4 });
+  const hints = async () => JSON.stringify((await driver.ask(here, "/setup")).components);
+  expect(await hints()).not.toContain("can't see");
+  expect(await hints()).toContain("#nameless");
+});
+
+it.each([403, 401])("blames neither people nor permissions for a proxy's answer %i", async (status) => {
+  const { discord } = harness;
+  const { driver, channels, people } = discord;
+  const owner = { user: people.owner, channel: channels.general };
+  const error = new DiscordError(status, 0, "Blocked");
+  const condition = { when: "above", value: "0.3" };
+  const outage = /Discord isn't answering all of my requests/;
+  discord.trap({ method: "POST", path: /^\/users\/@me\/channels$/, error, times: 1 });
+  const watch = await driver.ask(owner, "/watch price", condition);
+  expect(watch.content).toMatch(outage);
+  // After an answer 401, no request is sent for a while.
+  discord.trap({ method: "GET", path: new RegExp(`^/channels/${channels.general.id}$`), error, times: 1 });
+  expect((await driver.ask(owner, "/subscribe price", condition)).content).toMatch(outage);
+  expect(harness.bot().output()).not.toContain("Unexpected error");
 });
 
 it("says when it logs in again if Discord asks it to wait for hours", async () => {

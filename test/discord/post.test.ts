@@ -2,9 +2,18 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { REST } from "discord.js";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { DiscordError } from "../../sandbox/discord/errors.js";
 import { type SandboxDiscord, startSandboxDiscord } from "../../sandbox/discord/server.js";
+import { editAnnounced } from "../../src/delivery/edits.js";
 import { createRenderer } from "../../src/discord/message.js";
-import { crosspost, editMessage, openThread, postMessage, setArchived } from "../../src/discord/post.js";
+import {
+  crosspost,
+  editMessage,
+  openThread,
+  postMessage,
+  postToForum,
+  setArchived,
+} from "../../src/discord/post.js";
 import { md } from "../../src/text/markdown.js";
 import { newLinks } from "../harness.js";
 
@@ -29,6 +38,22 @@ it("archives a thread that is archived already, as after a lost answer, and no t
   expect(world.channel(threadId).thread_metadata?.archived).toBe(false);
   world.channels.delete(threadId);
   await expect(setArchived(rest, threadId, true)).rejects.toThrow("Unknown Channel");
+});
+
+it("closes a post again that it opened for an edit, although the edit fails", async () => {
+  const rest = new REST({ api: discord.url, retries: 0 }).setToken(discord.token);
+  const { world, guild } = discord;
+  const forum = world.addChannel({ type: 15, guild_id: guild.id, name: "forum" });
+  const payload = createRenderer(newLinks()).message({ title: md`News`, tone: "neutral", readings: [] });
+  const { signal } = new AbortController();
+  const id = await postToForum(rest, forum.id, "News", { payload, nonce: "1" }, null, signal);
+  await setArchived(rest, id, true);
+  const patch = { method: "PATCH", path: new RegExp(`^/channels/${id}/messages/`), times: 1 };
+  discord.trap({ ...patch, error: new DiscordError(400, 50_083, "Thread is archived") });
+  discord.trap({ ...patch, error: new DiscordError(503, 0, "Error") });
+  const announced = { feed: "", subject: "", channelId: forum.id, messageId: id, in: id, at: 0, pings: "" };
+  await expect(editAnnounced(rest, { ...announced, news: false }, payload)).rejects.toThrow();
+  expect(world.channel(id).thread_metadata?.archived).toBe(true);
 });
 
 it("does not take a proxy's page for an edited message, a thread or a crosspost", async () => {

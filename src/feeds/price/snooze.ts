@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { Subscription } from "../../delivery/collections.js";
 import type { FeedServices } from "../../delivery/module.js";
 import { SNOOZE_SPANS, SNOOZES } from "../../delivery/snoozes.js";
 import { handlerOf } from "../../discord/buttons.js";
@@ -21,11 +22,11 @@ export const snoozePrice = handlerOf({
   button: snoozePriceButton,
   audience: "person",
   async handle({ id, for: span }, click, { rest, state, subscriptions, renderer }: FeedServices) {
-    const places = await withParent(rest, click.channelId);
-    const foundSubscriptions = await Promise.all(
-      places.map((channelId) => subscriptions.get({ channelId, feed: PRICE_FEED, subject: id })),
-    );
-    const subscription = foundSubscriptions.find((each) => each !== undefined);
+    let subscription: Subscription | undefined;
+    for await (const channelId of withParent(rest, click.channelId)) {
+      subscription = await subscriptions.get({ channelId, feed: PRICE_FEED, subject: id });
+      if (subscription) break;
+    }
     if (!subscription) throw gone();
     const { userId, roleId } = subscription;
     const mayPress = userId === null ? mayAnswer(click, roleId) : userId === click.user.id;

@@ -27,11 +27,8 @@ function takenBy({ user, member }: Click, at: number) {
 
 /** Returns the alert that a button is about. @throws {PersonError} if it is not active any more */
 async function findAlert(click: Click, subject: string, { state, rest }: FeedServices): Promise<Alert> {
-  const { channelId } = click;
   const knownAlerts = state.open(alerts);
-  const ownAlert = channelId && (await knownAlerts.get(alertId(channelId, subject)));
-  if (ownAlert) return ownAlert;
-  for (const place of await withParent(rest, channelId)) {
+  for await (const place of withParent(rest, click.channelId)) {
     const alert = await knownAlerts.get(alertId(place, subject));
     if (alert) return alert;
   }

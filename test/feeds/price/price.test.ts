@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DiscordError } from "../../../sandbox/discord/errors.js";
 import type { Channel, Message } from "../../../sandbox/discord/world.js";
 import { HOUR } from "../../../src/util/units.js";
 import { type Harness, startHarness, textOf } from "../../harness.js";
@@ -82,6 +83,29 @@ describe("a channel with price alerts", () => {
     expect(textOf(await driver.click(owner, card, "End snooze"))).not.toContain("💤");
     expect(textOf(await ask("/subscribe list", {}))).not.toContain("snoozed until");
     expect(world().refusals).toEqual([]);
+  });
+
+  it("can be snoozed in a forum's post, and does not say that it is gone while Discord does not answer", async () => {
+    const { driver, guild, people } = harness.discord;
+    const forum = world().addChannel({ type: 15, guild_id: guild.id, name: "markets" });
+    harness.explorer.ledger.setPrice(0.15);
+    await ask("/subscribe price", { when: "above", value: "0.16", channel: forum.id });
+    await polls(2);
+    harness.explorer.ledger.setPrice(0.165);
+    const post = await world().until(
+      () => [...world().channels.values()].find(({ parent_id }) => parent_id === forum.id),
+      "the post",
+    );
+    const alert = await world().until(() => world().read(post)[0], "the alert");
+    const path = new RegExp(`^/channels/${post.id}$`);
+    const outage = { method: "GET", path, times: 100, error: new DiscordError(503, 0, "Error") };
+    harness.discord.trap(outage);
+    const snooze = () => driver.choose({ user: people.owner, channel: post }, alert, "1 hour");
+    expect((await snooze()).content).toContain("Discord isn't answering");
+    outage.times = 0;
+    expect(textOf(await snooze())).toContain("Snoozed");
+    await ask("/subscribe remove", { channel: forum.id });
+    world().refusals.splice(0);
   });
 
   it("is neither armed by an edit that changes nothing, nor snoozed once its limit is edited", async () => {
