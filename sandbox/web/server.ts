@@ -86,6 +86,7 @@ export async function servePage(place: Stack, { port, fresh = false }: PageOptio
   const demoServer = createDemoServer(place.discord);
   let script = await bundle();
   let bot: BotState = "stopped";
+  let stopping: Promise<unknown> | undefined;
   /** Behavior of each network's explorer. */
   const moods = new Map<SandboxExplorer, ExplorerMood>();
   const offset = () => place.now() - Date.now();
@@ -99,15 +100,16 @@ export async function servePage(place: Stack, { port, fresh = false }: PageOptio
       if (bot === "starting" || (bot === "running") === run) return;
       if (!run) {
         setBot("stopped");
-        await place.bot().stop();
+        stopping = place.bot().stop();
+        await stopping;
         return;
       }
       setBot("starting");
       try {
+        await stopping;
         await place.start();
         setBot("running");
-        const { exited } = place.bot();
-        void exited.then(() => place.bot().exited === exited && setBot("stopped"));
+        void place.bot().exited.then(() => bot === "running" && setBot("stopped"));
       } catch (error) {
         setBot("stopped");
         throw error;

@@ -355,7 +355,13 @@ describeWithChromium("the sandbox's page", () => {
     await page.getByLabel("How the explorer behaves").selectOption("well");
   });
 
-  it("shows that the bot has ended by itself", async () => {
+  it("starts a bot that is still ending, and shows that it has ended by itself", async () => {
+    await go("general");
+    await page.getByLabel("How the explorer behaves").selectOption("slow");
+    await type("contract list");
+    await page.getByText("Crier is thinking…").waitFor();
+    await Promise.all([served.runBot(false), served.runBot(true)]);
+    await page.getByLabel("How the explorer behaves").selectOption("well");
     place.bot().child.kill("SIGKILL");
     await page.getByText("Crier is stopped").waitFor();
     await page.getByRole("button", { name: "Start it" }).click();
