@@ -70,7 +70,7 @@ export function createFront(network: Network, botId: string): Front {
       channelId,
       guildId,
       user: { id: userId, displayName: `Person ${userId}` },
-      client: { user: { id: botId } },
+      client: { user: { id: botId }, rest: network.rest },
       member: null,
       memberPermissions: { has: () => true },
       isModalSubmit: () => components !== undefined,

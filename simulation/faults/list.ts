@@ -60,9 +60,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     told: "nothing in a digest of a request that opened and ended during an absence",
     seed: 6,
     file: "src/feeds/digest/facts.ts",
-    changes: [
-      ['(phase === "ignored" && openUntil !== undefined)', '(phase === "ignored" && openUntil === null)'],
-    ],
+    changes: [["sawEnd(request) ?", 'sawEnd(request) && request.phase === "closed" ?']],
   },
   "digest-without-unknown": {
     told: "nothing in a digest of a request whose outcome is unknown",
