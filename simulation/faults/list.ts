@@ -58,7 +58,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   "digest-without-missed": {
     told: "nothing in a digest of a request that opened and ended during an absence",
-    seed: 6,
+    seed: 7,
     file: "src/feeds/digest/facts.ts",
     changes: [["sawEnd(request) ?", 'sawEnd(request) && request.phase === "closed" ?']],
   },
