@@ -27,7 +27,9 @@ it("does not ask for restricted details of vote requests again each time that a 
   const before = harness.explorer.requests.length;
   let list = await driver.ask(ana, "/proposals list", { status: "all" });
   for (let turn = 0; turn < 8; turn += 1) list = await driver.click(ana, list, turn % 2 === 0 ? "▶" : "◀");
-  const details = harness.explorer.requests.slice(before).filter(({ path }) => path.endsWith("/details"));
-  // One person causes at most 20 requests a minute (SECURITY.md).
-  expect(details.length).toBeLessThan(20);
+  const times = new Map<string, number>();
+  for (const { path } of harness.explorer.requests.slice(before))
+    if (path.endsWith("/details")) times.set(path, (times.get(path) ?? 0) + 1);
+  // Just after the start, the background work reads each of them, too.
+  expect(Math.max(0, ...times.values())).toBeLessThanOrEqual(2);
 });
