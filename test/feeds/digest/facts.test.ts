@@ -227,7 +227,7 @@ describe("what a digest finds in the state", () => {
   const SINCE = UNTIL - DAY;
   const WATCHED = "watched::1";
   const SUPER = "super::1";
-  /** What is stored, with the validators since before the period. */
+  /** The stored documents. By default, validators are known since before the period. */
   interface Stored {
     readonly happened?: readonly Happening[];
     readonly startedAt?: number;

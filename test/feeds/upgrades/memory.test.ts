@@ -149,7 +149,7 @@ it("an upgrade that is over is not scheduled again although the clock is behind 
 it("an upgrade that was accepted while version 0.2.0 ran in between is news", async () => {
   const { state, learn, poll } = play();
   learn("a", {}, upgradeSetting(START + 10 * DAY));
-  // That version does not store until when a request was open.
+  // Version 0.2.0 does not store `openUntil`.
   const accepted = tracked({ identity: "a", phase: "closed", status: "Accepted", closedAt: START - DAY });
   await state.commit([state.open(trackedVoteRequests).put("a", accepted)]);
   expect(await poll()).toEqual(["scheduled"]);
@@ -158,7 +158,7 @@ it("an upgrade that was accepted while version 0.2.0 ran in between is news", as
 
 it.each([
   ["vanishes", { status: "In Progress", endUnconfirmed: true }],
-  ["has an outcome that nobody knows", { status: "Wound up" }],
+  ["has an unknown outcome", { status: "Wound up" }],
 ])("an upgrade is not cancelled because its vote %s", async (_, given) => {
   const { state, learn, put, poll } = play();
   learn("a", {}, upgradeSetting(START + 10 * DAY));
