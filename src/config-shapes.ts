@@ -117,12 +117,12 @@ export const networkIds = z
 export function typosBetween(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (const [i, letter] of [...a].entries()) {
-    const next = [i + 1];
+    const nextRow = [i + 1];
     for (const [j, other] of [...b].entries())
-      next.push(
-        Math.min((row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1, (row[j] ?? 0) + (letter === other ? 0 : 1)),
+      nextRow.push(
+        Math.min((row[j + 1] ?? 0) + 1, (nextRow[j] ?? 0) + 1, (row[j] ?? 0) + (letter === other ? 0 : 1)),
       );
-    row = next;
+    row = nextRow;
   }
   return row.at(-1) ?? 0;
 }

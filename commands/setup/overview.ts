@@ -73,8 +73,8 @@ async function defaultLines(guildId: string, { networks: { served }, state }: Ne
   const { network, channels } = await readServerChoice(state, guildId);
   const usual = served.find(({ id }) => id === network) ?? served[0];
   const others = Object.entries(channels).flatMap(([channelId, id]) => {
-    const own = served.find((each) => each.id === id);
-    return own && own !== usual ? [md`${channelMention(channelId)}: ${own.name}`] : [];
+    const ownNetwork = served.find((each) => each.id === id);
+    return ownNetwork && ownNetwork !== usual ? [md`${channelMention(channelId)}: ${ownNetwork.name}`] : [];
   });
   const named = present([...others.slice(0, MAX_CHANNELS), others.length > MAX_CHANNELS && md`…`]);
   const exceptions = others.length > 0 ? md` (${join(named, ", ")})` : md``;
@@ -103,9 +103,9 @@ export async function overview(
   const all = await serverSubscriptions(guildId, services);
   const { rows: shown, page, pages } = pageOf(all, wantedPage, PER_PAGE);
   const roleIds = shown.map(({ subscription }) => subscription.roleId);
-  const gone = await goneRoles(services.rest, guildId, roleIds);
+  const deletedRoles = await goneRoles(services.rest, guildId, roleIds);
   const rows = await fittingRows((isBrief) =>
-    Promise.all(shown.map((each) => rowOf(each, services, gone, isBrief))),
+    Promise.all(shown.map((each) => rowOf(each, services, deletedRoles, isBrief))),
   );
   const { served, feeds } = services.networks;
   await yieldIfBusy();
@@ -115,10 +115,11 @@ export async function overview(
     feeds.map(async (feed) => {
       const perNetwork = await Promise.all(
         served.map(async ({ id, state, name, renderer }) => {
-          const own = (byFeed.get(feed) ?? []).flatMap(({ networkState, subscription }) =>
+          const ownSubscriptions = (byFeed.get(feed) ?? []).flatMap(({ networkState, subscription }) =>
             networkState.id === id ? [subscription] : [],
           );
-          const lines = (await feed.serverLines?.(state, guildId, own, renderer.networkOption)) ?? [];
+          const lines =
+            (await feed.serverLines?.(state, guildId, ownSubscriptions, renderer.networkOption)) ?? [];
           return lines.map((line) => (id === services.id ? line : md`${name}: ${line}`));
         }),
       );

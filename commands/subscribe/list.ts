@@ -108,9 +108,11 @@ async function subscriptionList(
   }
   const { rows: shownOnes, page, pages } = pageOf(ownSubscriptions, wantedPage, PER_PAGE);
   const roleIds = shownOnes.map(({ subscription }) => subscription.roleId);
-  const gone = await goneRoles(services.rest, guildId, roleIds);
+  const deletedRoles = await goneRoles(services.rest, guildId, roleIds);
   const entries = await fittingRows(async (isBrief) =>
-    (await Promise.all(shownOnes.map((each) => entryOf(each, services, shownBy, gone, isBrief)))).flat(),
+    (
+      await Promise.all(shownOnes.map((each) => entryOf(each, services, shownBy, deletedRoles, isBrief)))
+    ).flat(),
   );
   return shownBy.renderer.message({
     title: md`Subscriptions`,

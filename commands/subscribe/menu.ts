@@ -146,7 +146,8 @@ async function card(
   });
   const isFixed = networkState.subscriptions.isFixed(subscription);
   const { guildId } = subscription;
-  const gone = guildId === null ? undefined : await goneRoles(shownBy.rest, guildId, [subscription.roleId]);
+  const deletedRoles =
+    guildId === null ? undefined : await goneRoles(shownBy.rest, guildId, [subscription.roleId]);
   const { paused: isChannelPaused = false, error } = await networkState.subscriptions.health(
     subscription.channelId,
   );
@@ -166,7 +167,7 @@ async function card(
     body: present([
       ...(note ? [note, md``] : []),
       await headline(subscription, feed, network ?? shownBy, labelOf(networkState, shownBy)),
-      ...described(subscription, feed, gone),
+      ...described(subscription, feed, deletedRoles),
       isPaused && (isChannelPaused && error !== undefined ? md`⏸️ Paused: ${error}.` : PAUSED),
       isSnoozed && md`💤 Snoozed until ${timestamp(snoozedUntil, "f")}.`,
       isFixed && md`${OPERATORS_OWN}`,

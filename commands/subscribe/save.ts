@@ -194,8 +194,10 @@ async function saveOnce(request: SaveRequest): Promise<SavedWords> {
   const { lines } = await reopen(place, { subscription, feed }, services.networks);
   const isResumed = existing?.isPaused === true && !subscription.isPaused;
   const isRestarted = wasDone && subscription.savedAt !== existing.savedAt;
-  const same = isRestarted ? md`Subscribed again` : md`Nothing changed: it already has these settings`;
-  const changed = isSameSubscription(existing, subscription) ? same : md`Subscription changed`;
+  const unchangedTitle = isRestarted
+    ? md`Subscribed again`
+    : md`Nothing changed: it already has these settings`;
+  const changed = isSameSubscription(existing, subscription) ? unchangedTitle : md`Subscription changed`;
   return {
     title: existing ? changed : md`Subscribed`,
     headline: await headline(subscription, feed, services),

@@ -70,8 +70,8 @@ interface Person {
 /** Returns a person's watches on all networks, oldest first. */
 export async function watchesOf(userId: string, networks: Networks): Promise<readonly Watch[]> {
   const all = watchables(networks.feeds);
-  const own = await findSubscriptions(networks, [userId], (each) => each.userId === userId);
-  return own
+  const ownWatches = await findSubscriptions(networks, [userId], (each) => each.userId === userId);
+  return ownWatches
     .flatMap((each) => {
       const found = watchableOf(all, each.subscription);
       return found ? [{ ...each, ...found }] : [];
@@ -110,14 +110,14 @@ interface WantedWatch {
 
 /** Checks the limit of a person's watches. @throws {PersonError} if a new one exceeds it */
 async function checkRoom({ networks, id }: Network, userId: string, feed: string, subject: string) {
-  const own = await currentSubscriptions(networks, (each) => each.userId === userId);
-  const isNew = !own.some(
+  const ownWatches = await currentSubscriptions(networks, (each) => each.userId === userId);
+  const isNew = !ownWatches.some(
     ({ networkState, subscription }) =>
       networkState.id === id && subscription.feed === feed && subscription.subject === subject,
   );
-  if (isNew && own.length >= MAX_WATCHES)
+  if (isNew && ownWatches.length >= MAX_WATCHES)
     throw new PersonError(
-      `You already watch ${own.length} things, which is the maximum. Remove one in \`/watch list\` first.`,
+      `You already watch ${ownWatches.length} things, which is the maximum. Remove one in \`/watch list\` first.`,
     );
 }
 
@@ -192,8 +192,8 @@ async function saveWatch(
     },
   );
   if (isSent) await endRefusals(userId, services.networks);
-  const same = wasDone ? md`Watching again` : md`Nothing changed: you already watch this`;
-  const changed = isSameSubscription(existing, subscription) ? same : md`Watch changed`;
+  const unchangedTitle = wasDone ? md`Watching again` : md`Nothing changed: you already watch this`;
+  const changed = isSameSubscription(existing, subscription) ? unchangedTitle : md`Watch changed`;
   return renderer.message({
     title: existing ? changed : md`Watching`,
     tone: "good",

@@ -105,8 +105,8 @@ export const BOT_FAULTS: Readonly<Record<string, BotFault>> = {
     file: "src/delivery/limits.ts",
     changes: [
       [
-        "[revisions.expect(owner, before), revisions.put(owner, next), ...writes]",
-        "[revisions.put(owner, next), ...writes]",
+        "[revisions.expect(owner, before), revisions.put(owner, nextRevision), ...writes]",
+        "[revisions.put(owner, nextRevision), ...writes]",
       ],
     ],
   },

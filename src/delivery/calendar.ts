@@ -60,8 +60,8 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
         await storeEvent(id, { ...known, isGone: true });
       else if (isRefusal(error)) {
         const refusal = refusalOf(error);
-        const again = known?.notBefore !== undefined && known.refusal === refusal;
-        log[again ? "debug" : "warn"](
+        const isSameRefusal = known?.notBefore !== undefined && known.refusal === refusal;
+        log[isSameRefusal ? "debug" : "warn"](
           { err: error, guild: guildId },
           "Discord refused a calendar event; retrying",
         );

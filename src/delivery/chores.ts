@@ -65,10 +65,10 @@ export function createChores(context: ChoreContext) {
   /** Edits a message for the last time, because its subject is unknown now. */
   const retire = async (id: string, document: Announced, lasting: LastingMessages) => {
     const payload = await currentOf(document, lasting);
-    const again = await editForGood(context, document, payload);
+    const retryDocument = await editForGood(context, document, payload);
     await state.commit([
       announced.expect(id, document),
-      again ? announced.put(id, again) : announced.delete(id),
+      retryDocument ? announced.put(id, retryDocument) : announced.delete(id),
     ]);
   };
 
@@ -77,7 +77,7 @@ export function createChores(context: ChoreContext) {
     const { subject, channelId, messageId } = document;
     const { todo = [], todoNotBefore, ...done } = document;
     let nextDocument: Announced = done;
-    const left: { readonly step: (typeof todo)[number]; readonly waitMs: number }[] = [];
+    const remainingSteps: { readonly step: (typeof todo)[number]; readonly waitMs: number }[] = [];
     for (const step of todo) {
       await pacer.turn(channelId, "edit");
       try {
@@ -93,12 +93,16 @@ export function createChores(context: ChoreContext) {
           { err: error, channel: channelId, message: messageId, step, again: willRetry },
           "A thread or a crosspost could not be created",
         );
-        if (willRetry) left.push({ step, waitMs: retryAfterOf(error) || MINUTE });
+        if (willRetry) remainingSteps.push({ step, waitMs: retryAfterOf(error) || MINUTE });
       }
     }
-    if (left.length > 0) {
-      const waitMs = Math.min(...left.map((each) => each.waitMs));
-      nextDocument = { ...nextDocument, todo: left.map(({ step }) => step), todoNotBefore: now() + waitMs };
+    if (remainingSteps.length > 0) {
+      const waitMs = Math.min(...remainingSteps.map((each) => each.waitMs));
+      nextDocument = {
+        ...nextDocument,
+        todo: remainingSteps.map(({ step }) => step),
+        todoNotBefore: now() + waitMs,
+      };
     }
     await state.commit([
       announced.expect(id, document),

@@ -43,16 +43,17 @@ export function createRemoval({
       guilds.set(channelId, guildId ?? guilds.get(channelId) ?? null);
     const byGuild = new Map<string | null, string[]>();
     for (const [channelId, guildId] of guilds) addTo(byGuild, guildId, channelId);
-    const left: string[] = [];
+    const leftChannelIds: string[] = [];
     for (const [guildId, channelIds] of byGuild) {
       const isBack = guildId !== null && (await isMember(rest, guildId).catch(() => undefined));
-      if (isBack === false) left.push(...channelIds);
+      if (isBack === false) leftChannelIds.push(...channelIds);
       for (const channelId of isBack ? channelIds : []) {
         const { goneSince, ...others } = await subscriptions.health(channelId);
         await subscriptions.setHealth(channelId, others);
       }
     }
-    for await (const piece of inPieces(left, CHANNELS_PER_REMOVAL)) await janitor.removeChannels(piece);
+    for await (const piece of inPieces(leftChannelIds, CHANNELS_PER_REMOVAL))
+      await janitor.removeChannels(piece);
   };
 }
 
@@ -76,8 +77,8 @@ export function createDepartures(context: DeparturesContext) {
   const noteLeft = async (subscription: Subscription) => {
     const { channelId } = subscription;
     const unchanged = await subscriptions.unchanged(subscription);
-    const left = { paused: true, goneSince: now(), error: LEFT_SERVER, erroredAt: now() };
-    const health = { ...(await subscriptions.health(channelId)), ...left };
+    const pausedHealth = { paused: true, goneSince: now(), error: LEFT_SERVER, erroredAt: now() };
+    const health = { ...(await subscriptions.health(channelId)), ...pausedHealth };
     if (unchanged) await state.commit([unchanged, subscriptions.healthWrite(channelId, health)]);
   };
 
@@ -94,14 +95,14 @@ export function createDepartures(context: DeparturesContext) {
 
   /** Returns those of some channels that are gone. */
   const goneAmong = async (all: readonly Subscription[]) => {
-    const gone: { readonly each: Subscription; readonly how: "deleted" | "left" }[] = [];
+    const endedSubscriptions: { readonly each: Subscription; readonly how: "deleted" | "left" }[] = [];
     for (const each of all) {
       if (stopping.aborted || lease.validUntil() <= now()) return [];
       await pacer.turn(lineOf(each), "edit");
       const how = await departureOf(each);
-      if (how) gone.push({ each, how });
+      if (how) endedSubscriptions.push({ each, how });
     }
-    return gone;
+    return endedSubscriptions;
   };
 
   return async (): Promise<void> => {

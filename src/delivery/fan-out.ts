@@ -33,9 +33,11 @@ export async function fanOut(
   const known = new Set<string>();
   for (const event of events) {
     const eventId = feed.idOf(event);
-    const only = feed.channelOf?.(event);
+    const onlyChannelId = feed.channelOf?.(event);
     const wanting = new Map<string, Subscription>();
-    for await (const piece of inPieces(only === undefined ? all : (byChannel.get(only) ?? [])))
+    for await (const piece of inPieces(
+      onlyChannelId === undefined ? all : (byChannel.get(onlyChannelId) ?? []),
+    ))
       for (const subscription of piece) {
         const { channelId } = subscription;
         if (!receives(subscription, feed, event)) continue;

@@ -35,11 +35,11 @@ export function createFarewells(context: FarewellContext) {
 
   return async (): Promise<void> => {
     for (const [id, document] of await collection.list()) {
-      const left = await close(document);
-      if (left === document) continue;
+      const remainingDocument = await close(document);
+      if (remainingDocument === document) continue;
       await state.commit([
         collection.expect(id, document),
-        left ? collection.put(id, left) : collection.delete(id),
+        remainingDocument ? collection.put(id, remainingDocument) : collection.delete(id),
       ]);
     }
   };

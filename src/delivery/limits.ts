@@ -27,8 +27,9 @@ export async function commitWithin(
     const before = await revisions.get(owner);
     const writes = await check();
     // An imported number may be too large to be increased.
-    const next = { revision: ((before?.revision ?? 0) % MAX_REVISION) + 1, at: Date.now() };
-    if (await state.commit([revisions.expect(owner, before), revisions.put(owner, next), ...writes])) return;
+    const nextRevision = { revision: ((before?.revision ?? 0) % MAX_REVISION) + 1, at: Date.now() };
+    if (await state.commit([revisions.expect(owner, before), revisions.put(owner, nextRevision), ...writes]))
+      return;
   }
 }
 

@@ -23,7 +23,7 @@ export function createListeners(
   return async (feed: Feed): Promise<Listeners> => {
     const healths = await subscriptions.healths();
     const abandoned: Subscription[] = [];
-    const all = await filterInTurns(await subscriptions.toFeed(feed.definition.name), (each) => {
+    const listening = await filterInTurns(await subscriptions.toFeed(feed.definition.name), (each) => {
       const health = healths.get(each.channelId) ?? {};
       if (isAbandoned(health, now())) abandoned.push(each);
       // News for a channel that refuses them waits for a day, in case it is resumed.
@@ -31,7 +31,8 @@ export function createListeners(
     });
     await removeAbandoned(abandoned);
     const byChannel = new Map<string, Subscription[]>();
-    for await (const piece of inPieces(all)) for (const each of piece) addTo(byChannel, each.channelId, each);
-    return { all, byChannel };
+    for await (const piece of inPieces(listening))
+      for (const each of piece) addTo(byChannel, each.channelId, each);
+    return { all: listening, byChannel };
   };
 }

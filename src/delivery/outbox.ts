@@ -76,8 +76,8 @@ export function createOutbox(context: DeliveryContext & Pick<SendingContext, "on
   const nextIn = (deliveries: ReadonlyMap<string, Delivery>) => {
     let next: { readonly id: string; readonly delivery: Delivery; readonly at: number } | undefined;
     for (const [id, delivery] of mayBeNext(deliveries, subjectsOf)) {
-      const at = dueAt(delivery, lease.epoch, now());
-      if (!next || (next.at > now() && at < next.at)) next = { id, delivery, at };
+      const startsAt = dueAt(delivery, lease.epoch, now());
+      if (!next || (next.at > now() && startsAt < next.at)) next = { id, delivery, at: startsAt };
     }
     return next;
   };

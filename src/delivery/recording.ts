@@ -203,8 +203,9 @@ export function createRecord(context: SendingContext) {
       if (!delivery.drill) return commit(id, undefined, [...writes, healthyWrite, unchanged]);
       // A drill that arrived shows that the last error is over.
       const { error, erroredAt, ...health } = await subscriptions.health(channelId);
-      const more = error === undefined ? [] : [subscriptions.healthWrite(channelId, health), unchanged];
-      return commit(id, undefined, more);
+      const healthWrites =
+        error === undefined ? [] : [subscriptions.healthWrite(channelId, health), unchanged];
+      return commit(id, undefined, healthWrites);
     });
     if (!isRecorded) {
       await commit(id, undefined);

@@ -130,21 +130,21 @@ export function createSubscriptions(
     const documents = await stored.list();
     const bases = fixed();
     if (lastListing?.documents === documents && lastListing.fixedCount === bases.size) return lastListing;
-    const all: Subscription[] = [];
+    const found: Subscription[] = [];
     const byFeed = new Map<string, Subscription[]>();
     for await (const ids of inPieces(new Set([...bases.keys(), ...documents.keys()])))
       for (const id of ids) {
         const subscription = merged(bases.get(id), documents.get(id));
         if (!subscription) continue;
-        all.push(subscription);
+        found.push(subscription);
         addTo(byFeed, subscription.feed, subscription);
       }
     lastListing = {
       documents,
       fixedCount: bases.size,
-      all,
+      all: found,
       byFeed,
-      byPlace: lazy(() => byPlaceAndFeed(all)),
+      byPlace: lazy(() => byPlaceAndFeed(found)),
     };
     return lastListing;
   });

@@ -43,8 +43,11 @@ export const createSubscribeLinks =
       "Subscribe this channel",
       feeds.flatMap(({ name, subject, watches = [] }) => {
         if (!watches.some((watch) => watch.screen?.name === screen && watch.screen.isForChannels)) return [];
-        const to = buttonAddress(subscribeHereButton, { feed: name, ...(subject?.option ? { id } : {}) });
-        return [{ name, link: { emoji: "📣", to } }];
+        const hereAddress = buttonAddress(subscribeHereButton, {
+          feed: name,
+          ...(subject?.option ? { id } : {}),
+        });
+        return [{ name, link: { emoji: "📣", to: hereAddress } }];
       }),
     );
 
@@ -57,8 +60,8 @@ export const createWatchLinks =
       feeds.flatMap(({ name: feed, watches = [] }) =>
         watches.flatMap(({ name, screen: shownOn }) => {
           if (shownOn?.name !== screen) return [];
-          const to = buttonAddress(offerWatchButton, { feed, id: shownOn.subjectOf(id) });
-          return [{ name, link: { emoji: "🔔", to } }];
+          const offerAddress = buttonAddress(offerWatchButton, { feed, id: shownOn.subjectOf(id) });
+          return [{ name, link: { emoji: "🔔", to: offerAddress } }];
         }),
       ),
     );

@@ -24,11 +24,11 @@ export function activeIn(
   const newestAt = entries("validator").reduce((latest, each) => Math.max(latest, reportedAt(each) ?? 0), 0);
   const isBehind = (at: number) => at - newestAt > BEHIND_MS + intervals(null).ms;
   const seemsActive = (entry: NamedEntry) => {
-    const at = readAt(entry.id);
+    const activeAt = readAt(entry.id);
     const { standing } = judgeReports(
       reportedAt(entry),
       intervals(entry.id).ms,
-      isBehind(at) ? newestAt : at,
+      isBehind(activeAt) ? newestAt : activeAt,
     );
     return isRunning(standing, entry.active);
   };

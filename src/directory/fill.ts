@@ -142,13 +142,13 @@ const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; readonl
         return identity === null ? [] : [proposalEntry(listedIn(row, identity), identity, names, Date.now())];
       });
       const listed = new Set(entries.map(({ id }) => id));
-      const gone = known.filter(
+      const goneEntries = known.filter(
         ({ id, goneAt = 0 }) => !listed.has(id) && ageOf(goneAt, Date.now()) < GONE_MS,
       );
       return {
         whole: problem === undefined,
         // An empty list must not leave only those.
-        entries: entries.length > 0 ? [...entries, ...gone] : [],
+        entries: entries.length > 0 ? [...entries, ...goneEntries] : [],
         requests: data,
         fetchedAt,
       };
@@ -209,12 +209,15 @@ async function loadDirectory(directory: Directory, state: State, now: () => numb
     const knownTime = storedTimes.get(kind);
     if (knownTime?.isNameless) directory.noteNameless(kind);
     const changedAt = knownTime && (knownTime.changedAt ?? knownTime.readAt);
-    const own = directory.changedAt(kind) ?? 0;
+    const ownChangedAt = directory.changedAt(kind) ?? 0;
     // A list that was read later than ours replaces it, even if we have learnt something since. That is kept.
     const isReadLater = (knownTime?.readAt ?? 0) > (directory.readAt(kind) ?? 0);
     // If our own time is in the future, the clock was wrong when it was set. In that case, any other list counts as newer.
-    const isOurs = !isReadLater && ageOf(own, now()) < Number.POSITIVE_INFINITY && (changedAt ?? 0) < own;
-    if (changedAt === undefined || changedAt === own || isOurs) continue;
+    const isOurs =
+      !isReadLater &&
+      ageOf(ownChangedAt, now()) < Number.POSITIVE_INFINITY &&
+      (changedAt ?? 0) < ownChangedAt;
+    if (changedAt === undefined || changedAt === ownChangedAt || isOurs) continue;
     const storedList = await state.open(nameLists).get(kind);
     if (!storedList) continue;
     const { entries, readAt, changedAt: entriesChangedAt } = storedList;

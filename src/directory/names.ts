@@ -248,9 +248,9 @@ export function createNames({ directory, explorer, state, log, coin = DEFAULT_CO
     },
 
     marksOf(name, identity) {
-      const own = identity === undefined ? undefined : directory.entry("proposal", identity);
-      const others = directory.namesakes("proposal", name).filter(({ id }) => id !== own?.id);
-      const namesakes = own ? [...others, own] : others;
+      const knownProposal = identity === undefined ? undefined : directory.entry("proposal", identity);
+      const others = directory.namesakes("proposal", name).filter(({ id }) => id !== knownProposal?.id);
+      const namesakes = knownProposal ? [...others, knownProposal] : others;
       const marks = new Map<string, string>();
       const isFound = () => (identity === undefined ? marks.size === namesakes.length : marks.has(identity));
       for (const describe of [(each: NamedEntry) => each.requester, dayOf, timeOf, about]) {

@@ -141,8 +141,8 @@ export async function followed(click: Click, links: Links): Promise<Followed> {
   const destination = page === undefined ? linked : withParameter(linked, "page", page.trim());
   if (!destination || Number(page ?? 1) > pageNumbers)
     throw new PersonError(`Type a page number from 1 to ${pageNumbers}.`);
-  const back = message ? await backFrom(message, slot, destination, links) : undefined;
-  return { to: destination, back, refresh: slot === SLOT.refresh };
+  const backAddress = message ? await backFrom(message, slot, destination, links) : undefined;
+  return { to: destination, back: backAddress, refresh: slot === SLOT.refresh };
 }
 
 /**

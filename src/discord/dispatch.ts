@@ -184,9 +184,9 @@ export function createDispatch<Services extends AnswerServices>(deps: DispatchDe
     });
     const explained = (error: unknown, isDone: boolean) => {
       outcome = kindOf(error);
-      const done = isDone ? "\n-# If you were changing something, it's done." : "";
+      const doneNote = isDone ? "\n-# If you were changing something, it's done." : "";
       const label = handlerLabel === undefined ? "" : `\n-# ${escapeText(handlerLabel)}`;
-      const content = toContent(explain(error, log, interaction.id), commandPaths(), `${done}${label}`);
+      const content = toContent(explain(error, log, interaction.id), commandPaths(), `${doneNote}${label}`);
       // Offer "Try again", so that the person doesn't have to find the button or the menu again.
       const mayCorrect = error instanceof PersonError && !(error instanceof FinalError);
       const isToCorrect = mayCorrect && interaction.isModalSubmit() && drafts.has(draftKey(interaction));

@@ -34,8 +34,8 @@ export async function sendDespiteBreaks(send: () => Promise<unknown>): Promise<v
       return;
     } catch (error) {
       if (attempt > 1 && hasCode(error, ErrorCode.InteractionHasAlreadyBeenAcknowledged)) return;
-      const most = error instanceof HTTPError ? ATTEMPTS.failed : ATTEMPTS.broken;
-      if (error instanceof DiscordAPIError || attempt >= most) throw error;
+      const maxAttempts = error instanceof HTTPError ? ATTEMPTS.failed : ATTEMPTS.broken;
+      if (error instanceof DiscordAPIError || attempt >= maxAttempts) throw error;
     }
   }
 }

@@ -22,11 +22,11 @@ export function createIdentifyThrottler(
   const localThrottler = new SimpleIdentifyThrottler(maxConcurrency);
   const takeSlot = async (slot: string): Promise<boolean | undefined> => {
     try {
-      const late = () => undefined;
+      const onTimeout = () => undefined;
       const slotTaken = redis.client
         .set(slot, "1", { NX: true, PX: SLOT_MS })
         .then((answer) => answer !== null);
-      return await withTimeout(slotTaken, ANSWER_MS, late);
+      return await withTimeout(slotTaken, ANSWER_MS, onTimeout);
     } catch {
       return undefined;
     }

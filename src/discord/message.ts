@@ -120,11 +120,11 @@ export function createRenderer(links: Links, options: RendererOptions = {}): Ren
   const rendered = new LRUCache<View, RenderedView>({ max: MAX_RENDERED });
   const render = (view: View, here?: ScreenAddress, back?: ScreenAddress): MessagePayload => {
     const paths = commands();
-    const at = JSON.stringify([here, back]);
-    const last = rendered.get(view);
-    if (last?.at === at && last.paths === paths) return last.message;
+    const addressKey = JSON.stringify([here, back]);
+    const lastRendered = rendered.get(view);
+    if (lastRendered?.at === addressKey && lastRendered.paths === paths) return lastRendered.message;
     const message = renderNew(view, { commands: paths, coin, label }, here, back);
-    if (!view.files) rendered.set(view, { at, paths, message });
+    if (!view.files) rendered.set(view, { at: addressKey, paths, message });
     return message;
   };
   return {

@@ -62,8 +62,8 @@ export async function readThing(
     const labels = [only, ...others].map(({ entry }) => entryLabel(entry, MAX_NAME, true));
     const moreCount = labels.length - MAX_NAMED;
     const moreWords = labels.length < MAX_MATCHES ? `and ${moreCount} more` : "and more";
-    const more = moreCount > 0 ? [moreWords] : [];
-    const listed = escapeText([...labels.slice(0, MAX_NAMED), ...more].join("; "));
+    const moreEntries = moreCount > 0 ? [moreWords] : [];
+    const listed = escapeText([...labels.slice(0, MAX_NAMED), ...moreEntries].join("; "));
     const remedy = hasSuggestions ? "Pick one of the suggestions as you type." : "Paste a full id instead.";
     throw new PersonError(`That matches several: ${listed}. ${remedy}`);
   }

@@ -27,8 +27,8 @@ export const createLinkMatch = (patterns: Patterns): ((text: string) => number) 
     Math.max(
       0,
       ...parts.map(({ before, after }) => {
-        const at = text.indexOf(before);
-        const isThere = at >= 0 && text.slice(at + before.length).includes(after);
+        const position = text.indexOf(before);
+        const isThere = position >= 0 && text.slice(position + before.length).includes(after);
         return isThere ? before.length + after.length : 0;
       }),
     );

@@ -43,7 +43,7 @@ const STATED = [
   "nsfw",
 ] as const;
 
-function same(ours: CommandDefinition, theirs: Record<string, unknown>): boolean {
+function isSameDefinition(ours: CommandDefinition, theirs: Record<string, unknown>): boolean {
   const mine: Readonly<Record<string, unknown>> = { ...ours };
   // If a command does not say where it may be used, the application's own setting applies.
   const ownSetting = (key: string) =>
@@ -66,7 +66,7 @@ export function isRegistered(ours: readonly CommandDefinition[], theirs: readonl
     theirs.length === ours.length &&
     ours.every((each) => {
       const registeredCommand = byName.get(each.name);
-      return registeredCommand !== undefined && same(each, registeredCommand);
+      return registeredCommand !== undefined && isSameDefinition(each, registeredCommand);
     })
   );
 }

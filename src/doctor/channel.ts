@@ -176,9 +176,9 @@ async function* tryMessage(
       const pauses = isTimeout(error) ? LATE_MS : [0];
       for (const pauseMs of pauses) {
         await delay(pauseMs);
-        const lost = await find().catch(() => undefined);
-        if (!lost) continue;
-        removeFound(lost.id);
+        const foundMessage = await find().catch(() => undefined);
+        if (!foundMessage) continue;
+        removeFound(foundMessage.id);
         break;
       }
       throw error;
@@ -202,10 +202,10 @@ async function* tryMessage(
     signal.throwIfAborted();
     return (await rest.get(Routes.channelMessage(home, id))) as APIMessage;
   };
-  const lost = lostIn(await readBack(messageId));
-  yield lost.length === 0
+  const lostParts = lostIn(await readBack(messageId));
+  yield lostParts.length === 0
     ? pass("Message", "embed, buttons, menu, file: as sent, and without a sound")
-    : warn("Message", `Discord did not keep ${lost.join(", ")}`, "Report it, with this line.");
+    : warn("Message", `Discord did not keep ${lostParts.join(", ")}`, "Report it, with this line.");
 
   const nothing = renderer.message({ ...viewOf(EDITED), files: [] });
   await editMessage(rest, home, messageId, nothing);
@@ -273,7 +273,11 @@ async function remove(
   } catch (error) {
     if (error instanceof DiscordAPIError && error.status === 404) return undefined;
     const isForbidden = error instanceof DiscordAPIError && error.status === 403;
-    const done = isForbidden ? await otherwise?.().catch(() => undefined) : undefined;
-    return warn("Removal", `${name} stays: ${done ?? wordsOf(error, "Discord")}`, "Delete it by hand.");
+    const otherwiseDone = isForbidden ? await otherwise?.().catch(() => undefined) : undefined;
+    return warn(
+      "Removal",
+      `${name} stays: ${otherwiseDone ?? wordsOf(error, "Discord")}`,
+      "Delete it by hand.",
+    );
   }
 }

@@ -32,9 +32,9 @@ async function byChannel(subscriptions: Subscriptions) {
 async function lackedFor(rest: REST, me: APIUser, place: ChannelPlace, all: readonly Subscription[]) {
   const lacking = new Set<string>();
   for (const roleId of new Set(all.map((each) => each.roleId))) {
-    const own = all.filter((each) => each.roleId === roleId);
-    const thread = own.some((each) => each.thread);
-    const needs = [...new Set(own.flatMap(neededBy))];
+    const withRole = all.filter((each) => each.roleId === roleId);
+    const thread = withRole.some((each) => each.thread);
+    const needs = [...new Set(withRole.flatMap(neededBy))];
     for (const each of await lackedIn(rest, me.id, place, { roleId, thread, needs })) lacking.add(each);
   }
   return [...lacking];

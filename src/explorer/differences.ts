@@ -221,8 +221,8 @@ function compare(schema: z.ZodType, values: readonly unknown[], path: string, fi
     });
   if ("fields" in type) compareObjects(type.fields, values, path, finder);
   else {
-    const most = path.includes("[*]") ? MAX_INNER_ROWS : MAX_ROWS;
-    const rows = values.flatMap((value) => (Array.isArray(value) ? value.slice(0, most) : []));
+    const maxRows = path.includes("[*]") ? MAX_INNER_ROWS : MAX_ROWS;
+    const rows = values.flatMap((value) => (Array.isArray(value) ? value.slice(0, maxRows) : []));
     const noObject = rows.findIndex((row) => toRecord(row) === null);
     if (noObject !== -1)
       add(finder, {

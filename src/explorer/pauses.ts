@@ -31,12 +31,12 @@ export function createPauses(queue: Pick<RequestQueue, "pause">) {
   };
 
   /** Time until an endpoint's pause ends, in ms. */
-  const of = (endpoint: EndpointName): number =>
+  const pauseOf = (endpoint: EndpointName): number =>
     Math.max(0, (endpointPauses.get(endpoint) ?? 0) - performance.now());
 
   return {
     after,
-    of,
+    of: pauseOf,
     /** Notes that a request was answered. */
     noteSuccess(): void {
       limitedInARow = 0;

@@ -140,13 +140,13 @@ export function createQueue({ budget, concurrency }: QueueOptions): RequestQueue
     for (const priority of owed ? (["background", "people"] as const) : (["people", "background"] as const)) {
       if (!mayStart(priority)) continue;
       const paused = pausedUntil - performance.now();
-      const wait = paused > 0 ? paused : await budget.take(priority);
+      const waitMs = paused > 0 ? paused : await budget.take(priority);
       // A pause may have begun while waiting for the budget.
-      if (wait <= 0 && pausedUntil <= performance.now()) {
+      if (waitMs <= 0 && pausedUntil <= performance.now()) {
         startOne(priority);
         return 0;
       }
-      soonestMs = Math.min(soonestMs ?? wait, wait);
+      soonestMs = Math.min(soonestMs ?? waitMs, waitMs);
     }
     return soonestMs;
   };
@@ -156,13 +156,13 @@ export function createQueue({ budget, concurrency }: QueueOptions): RequestQueue
     if (pumping) return;
     pumping = true;
     void (async () => {
-      let wait: number | undefined;
-      while (wasWoken || wait === 0) {
+      let waitMs: number | undefined;
+      while (wasWoken || waitMs === 0) {
         wasWoken = false;
-        wait = await startNext();
+        waitMs = await startNext();
       }
       pumping = false;
-      if (wait !== undefined) sleep(wait);
+      if (waitMs !== undefined) sleep(waitMs);
     })();
   }
 

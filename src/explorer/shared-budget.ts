@@ -61,11 +61,11 @@ export async function takeFromRedis(
 export function createSharedBudget(redis: Redis, perMinute: number, own: OwnBudget, key: string): Budget {
   return {
     async take(priority) {
-      const wait = await redis.attempt((client) => takeFromRedis(client, key, priority, perMinute));
-      if (typeof wait !== "number") return own.take(priority);
+      const waitMs = await redis.attempt((client) => takeFromRedis(client, key, priority, perMinute));
+      if (typeof waitMs !== "number") return own.take(priority);
       // A slow Redis comes and goes every few seconds. Both budgets together must not grant twice as much.
-      if (wait === 0) own.note(priority);
-      return wait;
+      if (waitMs === 0) own.note(priority);
+      return waitMs;
     },
   };
 }

@@ -177,8 +177,8 @@ const LONG_NUMBER = 15;
 /** True if a text may contain a long number. This loop takes a tenth of the time of a regular expression. */
 function mayHoldLongNumber(text: string): boolean {
   let runLength = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
     const isPart = (code >= 48 && code <= 57) || code === 46;
     runLength = isPart ? runLength + 1 : 0;
     if (runLength === LONG_NUMBER) return true;

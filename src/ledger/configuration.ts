@@ -161,8 +161,8 @@ export const isComparable = (value: unknown): boolean => flatten(value).size < M
 /** Returns the differences between two configurations in the order of the new one. Removed fields come last. */
 export function configChanges(base: unknown, next: unknown): ConfigChange[] {
   const [before, after] = [flatten(base), flatten(next)];
-  const gone = [...before.keys()].filter((path) => !after.has(path));
-  return [...after.keys(), ...gone].flatMap((path) => {
+  const removedPaths = [...before.keys()].filter((path) => !after.has(path));
+  return [...after.keys(), ...removedPaths].flatMap((path) => {
     const [was, is] = [before.get(path), after.get(path)];
     const steps = (is ?? was)?.path ?? [];
     const unit = CONFIG_FIELDS.get(patternOf(steps))?.[1];

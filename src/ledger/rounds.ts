@@ -200,12 +200,12 @@ export function createRoundsReader(explorer: Explorer, state: State, now: () => 
     const { reading: dashboard } = await ask("dashboard", () => explorer.dashboard({}));
     const latest = dashboard?.data.latestRound ?? null;
     if (!dashboard || latest === null) return;
-    const at = dashboard.fetchedAt;
+    const fetchedAt = dashboard.fetchedAt;
     const isDoubtful =
       known !== undefined &&
-      isOverdue(known, at) &&
-      (latest <= known.number || ageOf(known.seenAt, at) > PAUSE_MS);
-    const isCurrent = isDoubtful && !known.isStandingStill && (await isUpToDate(at));
-    await state.commit([collection.put(ID, afterReading(known, latest, isCurrent, at))]);
+      isOverdue(known, fetchedAt) &&
+      (latest <= known.number || ageOf(known.seenAt, fetchedAt) > PAUSE_MS);
+    const isCurrent = isDoubtful && !known.isStandingStill && (await isUpToDate(fetchedAt));
+    await state.commit([collection.put(ID, afterReading(known, latest, isCurrent, fetchedAt))]);
   };
 }

@@ -70,18 +70,18 @@ export function upgradeSummary(
   const isOver = from !== null && openedAt !== null && from <= openedAt;
   const before = isOver ? null : from;
   const otherCount = changes.filter(({ path }) => !path.startsWith("nextScheduled")).length;
-  const more = otherCount > 0 ? ` + ${otherCount} more` : "";
+  const moreWords = otherCount > 0 ? ` + ${otherCount} more` : "";
   if (after !== null)
     return [
-      `${before === null ? "Network upgrade" : "Move the network upgrade"}: ${pauseWords(after)}${more}`,
+      `${before === null ? "Network upgrade" : "Move the network upgrade"}: ${pauseWords(after)}${moreWords}`,
     ];
-  if (before !== null) return [`Cancel the network upgrade of ${upgradeDay(before)}${more}`];
-  if (isOver) return [`Remove the past network upgrade from the settings${more}`];
+  if (before !== null) return [`Cancel the network upgrade of ${upgradeDay(before)}${moreWords}`];
+  if (isOver) return [`Remove the past network upgrade from the settings${moreWords}`];
   const freeze = changes.find(({ path }) => TIMES.some(([name, at]) => name === "freezeAt" && at === path));
   const freezeAt = timeIn(freeze?.to ?? null);
   if (times.length > 0 || freezeAt === null) return null;
   return [
-    `${freeze?.from ? "Move the freeze" : "Freeze"} before the network upgrade: from ${upgradeTime(freezeAt)}${more}`,
+    `${freeze?.from ? "Move the freeze" : "Freeze"} before the network upgrade: from ${upgradeTime(freezeAt)}${moreWords}`,
   ];
 }
 

@@ -136,8 +136,8 @@ export async function createMetrics(
       const readOne = async (network: string | undefined) => {
         const reading = waiting.get(network ?? "")?.() ?? 0;
         // The last value stays if the state cannot be read in time. The other metrics do not wait for it.
-        const late = delay(STATE_MS, undefined, { ref: false });
-        const waitedMs = await Promise.race([reading, late]).catch(() => undefined);
+        const timeout = delay(STATE_MS, undefined, { ref: false });
+        const waitedMs = await Promise.race([reading, timeout]).catch(() => undefined);
         if (waitedMs !== undefined) this.set(labelOf(network), waitedMs / 1_000);
       };
       await Promise.all(networks.map(readOne));

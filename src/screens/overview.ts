@@ -63,8 +63,8 @@ export function versionFields(survey: VersionSurvey): Field[] {
       " · ",
     );
   };
-  const more = moreCount > 0 ? [md`…and ${countedWords(moreCount, "other version")}`] : [];
-  const value = join([...lists.map((each) => line(each.version)), ...more], "\n");
+  const moreVersions = moreCount > 0 ? [md`…and ${countedWords(moreCount, "other version")}`] : [];
+  const value = join([...lists.map((each) => line(each.version)), ...moreVersions], "\n");
   return lists.length > 0 ? [{ name: "By version", value }] : [];
 }
 

@@ -112,8 +112,8 @@ export const happenedOn = (at: number | null): Markdown => timestampWithAge(past
 
 /** Describes when a validator last reported, as a relative time. A time in the future is unknown. */
 export function seenWords(reportedAt: number | null, now = Date.now()): Markdown {
-  const at = pastTime(reportedAt, now);
-  return at === null ? md`last report unknown` : md`last report ${timestamp(at)}`;
+  const reportAt = pastTime(reportedAt, now);
+  return reportAt === null ? md`last report unknown` : md`last report ${timestamp(reportAt)}`;
 }
 
 /** Describes a reporting interval as the end of a sentence. */
@@ -176,9 +176,13 @@ export function agedList<T>(
 export function partyMenu(parties: readonly (Partial<PartyRef> & { readonly role?: string })[]): Menu {
   return rowMenu(parties, "Open a party…", ({ partyId = null, accountName, role }) => {
     if (partyId === null || !isPartyId(partyId)) return undefined;
-    const short = shortId(partyId);
+    const shortened = shortId(partyId);
     const hint = [role, accountName ? fingerprint(partyId) : null].filter(Boolean).join(" · ");
-    return { label: accountName ?? short, hint: hint || undefined, to: address("party", { id: partyId }) };
+    return {
+      label: accountName ?? shortened,
+      hint: hint || undefined,
+      to: address("party", { id: partyId }),
+    };
   });
 }
 
@@ -254,8 +258,8 @@ const MAX_PARTIES = 5;
 export function partyLines(parties: readonly NamedParty[]): Markdown {
   if (parties.length === 0) return md`unknown`;
   const moreCount = parties.length - MAX_PARTIES;
-  const more = parties.length === MAX_IDS ? md`and many more` : md`and ${moreCount} more`;
-  return join([...parties.slice(0, MAX_PARTIES).map(partyName), moreCount > 0 && more], "\n");
+  const moreWords = parties.length === MAX_IDS ? md`and many more` : md`and ${moreCount} more`;
+  return join([...parties.slice(0, MAX_PARTIES).map(partyName), moreCount > 0 && moreWords], "\n");
 }
 
 /** Returns a field with parties, see partyLines; none if there are no parties. */

@@ -118,8 +118,8 @@ function ordered(
 }
 
 const listChoice = (words: string, typed: Readonly<Record<string, string>>, chosen: boolean): Choice[] => {
-  const to = parseAddress("proposals", typed);
-  return to ? [{ label: capitalized(words), to, chosen }] : [];
+  const destination = parseAddress("proposals", typed);
+  return destination ? [{ label: capitalized(words), to: destination, chosen }] : [];
 };
 
 /** Returns the menus that lead to the other lists. */

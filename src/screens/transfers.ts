@@ -112,10 +112,10 @@ export const transfer: Screen<"transfer"> = async (parameters, { explorer }): Pr
   const { id, order, page } = parameters;
   const reading = await findTransfer(explorer, parameters);
   if (typeof reading === "string") {
-    const why = reading === "missing" ? "didn't return this transfer" : "couldn't be read";
+    const reason = reading === "missing" ? "didn't return this transfer" : "couldn't be read";
     return {
       to: address("event", { id }),
-      note: md`-# The explorer's list ${why}, so this is its ledger event.`,
+      note: md`-# The explorer's list ${reason}, so this is its ledger event.`,
     };
   }
   const shownTransfer = reading.data;

@@ -104,7 +104,7 @@ export const update: Screen<"update"> = async ({ id }, { explorer }) => {
   );
   // If the details contain no events, their number is unknown, not zero.
   const count = toCount(details.events_count ?? details.eventsCount) ?? listed;
-  const more = (listed ?? events.length) - MAX_SHOWN;
+  const moreCount = (listed ?? events.length) - MAX_SHOWN;
   return {
     title: md`Update ${shortId(id)}`,
     body: present([
@@ -115,7 +115,7 @@ export const update: Screen<"update"> = async ({ id }, { explorer }) => {
           ({ did, template }) =>
             md`• **${brief(did ?? "event")}** · ${brief(template ?? "unknown template")}`,
         ),
-      more > 0 && (listed === null ? md`…and more` : md`…and ${more} more`),
+      moreCount > 0 && (listed === null ? md`…and more` : md`…and ${moreCount} more`),
       file ? undefined : md`-# The details are too large to attach.`,
     ]),
     fields: [...fields, { name: "Update id", value: codeBlock(id) }],

@@ -80,15 +80,15 @@ function versionText(running: string | null, survey: VersionSurvey, isListLoadin
   if (versionsLate === undefined || behindNewest === undefined || mostCommon === null)
     return version(running);
   const part = share(counts.get(mostCommon) ?? 0, active);
-  const most = md`${version(mostCommon)}, ${isMajority(survey) ? "which most run" : "the most common version"} (${part})`;
+  const commonVersion = md`${version(mostCommon)}, ${isMajority(survey) ? "which most run" : "the most common version"} (${part})`;
   const isAhead = compareVersions(running, mostCommon) > 0;
   const notLate = isAhead
-    ? md`ahead of ${most}`
+    ? md`ahead of ${commonVersion}`
     : md`✅ ${isMajority(survey) ? "same as most" : "the most common version"} (${part})`;
   return join(
     [
       version(running),
-      versionsLate > 0 ? md`⚠️ ${countedWords(versionsLate, "version")} behind ${most}` : notLate,
+      versionsLate > 0 ? md`⚠️ ${countedWords(versionsLate, "version")} behind ${commonVersion}` : notLate,
       behindNewest > versionsLate &&
         md`-# ${behindNewest === 1 ? "1 version" : `${behindNewest} versions`} behind the newest seen, ${version(newest)}, run by ${counts.get(newest) ?? 0}`,
       behindNewest === 0 && !isAhead && versionsLate === 0 && md`-# no newer version seen`,

@@ -14,8 +14,8 @@ const MAX_VERSIONS = 10;
 
 /** Returns the most common versions, newest first. */
 function mostRun(counts: ReadonlyMap<string | null, number>): (readonly [string | null, number])[] {
-  const most = [...counts].toSorted((a, b) => b[1] - a[1]).slice(0, MAX_VERSIONS);
-  return most.toSorted(([a], [b]) => {
+  const mostCommon = [...counts].toSorted((a, b) => b[1] - a[1]).slice(0, MAX_VERSIONS);
+  return mostCommon.toSorted(([a], [b]) => {
     if (a === null) return 1;
     return b === null ? -1 : compareVersions(b, a);
   });

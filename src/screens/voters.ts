@@ -112,8 +112,8 @@ function ballotLine({ request, accept, isMissed, castAt }: Ballot, names: Names)
   const title = names.voteRequest({ ...request, identity: identityOf(request) }, 120);
   const noVote = isMissed ? "⬛ missed" : "⚪ decided early";
   const sign = accept === null ? noVote : BALLOTS[`${accept}`];
-  const when = castWhen(castAt, request.voteBefore);
-  return row(md`${sign} · **${title}**`, md`-# ${statusText(request.status)}${when}`);
+  const castWords = castWhen(castAt, request.voteBefore);
+  return row(md`${sign} · **${title}**`, md`-# ${statusText(request.status)}${castWords}`);
 }
 
 /** Shows one super validator's votes on the last requests. */
@@ -130,12 +130,12 @@ export const voter: Screen<"voter"> = async ({ id, page }, { explorer, names, wa
     shownBallots.rows.map(({ request }) => request),
     1_000,
   );
-  const lead = leadWords(voterRecord);
+  const leadLine = leadWords(voterRecord);
   return {
     title: md`Votes of ${calledBy(voterRecord, names)}`,
     body: present([
       summary(voterRecord),
-      lead ? md`-# ${lead}` : undefined,
+      leadLine ? md`-# ${leadLine}` : undefined,
       md``,
       ...shownBallots.rows.map((ballot) => ballotLine(ballot, names)),
       md``,

@@ -79,10 +79,10 @@ export const votes: Screen<"votes"> = async ({ id, page }, context) => {
         ? shownVotes.rows.map((vote) => {
             const voteSign = vote.accept === null ? `⚪ ${NO_VOTE}` : BALLOTS[`${vote.accept}`];
             const voter = calledOf(vote, foundVotes.data);
-            const when = vote.castAt === null ? md`` : md` · ${timestamp(vote.castAt)}`;
+            const castWords = vote.castAt === null ? md`` : md` · ${timestamp(vote.castAt)}`;
             const castBy = castByWords(vote, names);
             const reason = vote.reason === null ? md`` : md`\n-# ${cut(vote.reason, 150)}`;
-            return md`${voteSign} · **${voter === null ? null : brief(names.distinct(voter))}**${when}${castBy}${reason}`;
+            return md`${voteSign} · **${voter === null ? null : brief(names.distinct(voter))}**${castWords}${castBy}${reason}`;
           })
         : [md`${noVotesWords(request, foundVotes.complete)}`]),
       ...missingText,

@@ -107,9 +107,9 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
     // An expectation may have found the file damaged.
     if (cause instanceof StateError) return cause;
     const code = codeOf(cause);
-    const why = code === "SQLITE_FULL" ? "its disk is full" : code;
+    const reason = code === "SQLITE_FULL" ? "its disk is full" : code;
     const advice = code === "SQLITE_READONLY" ? ". Let the user who runs the bot write it" : "";
-    return new StateError(`DATA_DIR: ${path} cannot be written (${why})${advice}`, { cause });
+    return new StateError(`DATA_DIR: ${path} cannot be written (${reason})${advice}`, { cause });
   };
   const changes = createChangeLog();
   const noteChange = (collection: string, id: string) => {

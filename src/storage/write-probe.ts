@@ -21,10 +21,10 @@ export function createWriteProbe(state: State): () => Promise<boolean> {
   let probedAt = Number.NEGATIVE_INFINITY;
   let lastProbe = Promise.resolve(true);
   return () => {
-    const at = Date.now();
-    if (Math.abs(at - probedAt) >= PROBE_EVERY_MS) {
-      probedAt = at;
-      lastProbe = state.commit([probes.put("write", { at })]).then(
+    const askedAt = Date.now();
+    if (Math.abs(askedAt - probedAt) >= PROBE_EVERY_MS) {
+      probedAt = askedAt;
+      lastProbe = state.commit([probes.put("write", { at: askedAt })]).then(
         () => true,
         () => false,
       );

@@ -125,9 +125,9 @@ export function packId(id: string): string {
   const packed = id
     .replace(FINGERPRINT, (_, hex: string) => `*${toBase64(hex)}`)
     .replace(HEX, (hex) => (hex.length % 2 === 0 ? `~${toBase64(hex)}` : hex));
-  const safe = readId(packed) === id && !packed.startsWith(KEY_MARK) ? packed : `${WHOLE_MARK}${id}`;
-  if (id.length <= MAX_CACHED) packedIds.set(id, safe);
-  return safe;
+  const parameter = readId(packed) === id && !packed.startsWith(KEY_MARK) ? packed : `${WHOLE_MARK}${id}`;
+  if (id.length <= MAX_CACHED) packedIds.set(id, parameter);
+  return parameter;
 }
 
 /** Returns the id from a packed id, or from pasted text. */

@@ -17,9 +17,10 @@ export function perObject<From extends object, Made>(make: (from: From) => Made)
 export function rememberLast<Arguments extends readonly unknown[], Made>(
   make: (...given: Arguments) => Made,
 ): (...given: Arguments) => Made {
-  let last: { readonly given: Arguments; readonly made: Made } | undefined;
+  let lastResult: { readonly given: Arguments; readonly made: Made } | undefined;
   return (...given) => {
-    if (!last?.given.every((each, index) => each === given[index])) last = { given, made: make(...given) };
-    return last.made;
+    if (!lastResult?.given.every((each, index) => each === given[index]))
+      lastResult = { given, made: make(...given) };
+    return lastResult.made;
   };
 }

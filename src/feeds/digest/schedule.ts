@@ -155,8 +155,8 @@ function nearestSlot(
     const day = today.plus({ days: step * days });
     if (often === "week" && day.weekday !== weekday) continue;
     const occurrences = day.set({ hour, minute }).getPossibleOffsets();
-    const at = Math.min(...occurrences.map((each) => each.toMillis()));
-    if (isWanted(at)) return { date: day.toISODate() ?? "", at };
+    const dueAt = Math.min(...occurrences.map((each) => each.toMillis()));
+    if (isWanted(dueAt)) return { date: day.toISODate() ?? "", at: dueAt };
   }
   throw new RangeError(`A digest is never due at ${hour}:${minute} in the zone ${name}`);
 }

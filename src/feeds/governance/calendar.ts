@@ -29,14 +29,20 @@ export function voteCalendar(deps: VoteCalendarDeps): CalendarSource {
     const standing = trackedStanding(request, await neededForTracked(request, superValidators), now());
     // Votes can still be changed until a ready request is carried out.
     const isReady = standing.phase === "ready" || standing.phase === "overdue";
-    const next = standing.next ?? (isReady ? quorumDate(terms) : null);
-    if (next === null || next.at <= now()) return [];
+    const nextDate = standing.next ?? (isReady ? quorumDate(terms) : null);
+    if (nextDate === null || nextDate.at <= now()) return [];
     const title = names.voteRequest({ identity, title: terms.title }, titleRoom(renderer));
     const name = renderer.title(clean(title));
     // Events are found by the vote request's id in their description.
-    const description = md`A vote of the super validators: ${next.name} ${timestamp(next.at, "f")}.\n${mark(identity)}`;
+    const description = md`A vote of the super validators: ${nextDate.name} ${timestamp(nextDate.at, "f")}.\n${mark(identity)}`;
     return [
-      { key, name, description: description.toString(), startsAt: next.at - LASTS_MS, endsAt: next.at },
+      {
+        key,
+        name,
+        description: description.toString(),
+        startsAt: nextDate.at - LASTS_MS,
+        endsAt: nextDate.at,
+      },
     ];
   };
   return {

@@ -31,9 +31,9 @@ export function decide(
   const needed = neededFor(request, superValidators);
   const { unconfirmedLoss, ...kept } = request;
   const { decided, decisionSequence = 0 } = request;
-  const lost = lostDecision(request, needed);
+  const lostSide = lostDecision(request, needed);
   const way = decidedBy(request, needed);
-  const sequence = lost === undefined ? decisionSequence : decisionSequence + 1;
+  const sequence = lostSide === undefined ? decisionSequence : decisionSequence + 1;
   const newsOf = (kind: DecisionNews["kind"], side: "yes" | "no"): DecisionNews => ({
     kind,
     way: side,
@@ -45,21 +45,21 @@ export function decide(
     // A decision withdraws an earlier one for the other side.
     const recorded = {
       ...kept,
-      decided: [...(decided ?? []).filter((each) => each !== lost), way],
+      decided: [...(decided ?? []).filter((each) => each !== lostSide), way],
       ...defined({ neededBefore: needed }),
     };
-    const nextRequest = lost === undefined ? recorded : { ...recorded, decisionSequence: sequence };
+    const nextRequest = lostSide === undefined ? recorded : { ...recorded, decisionSequence: sequence };
     return decided ? { next: nextRequest, news: newsOf("decided", way) } : { next: nextRequest };
   }
   // Without the number of votes needed, it is unknown what was decided before.
   if (!decided) return { next: needed === undefined ? request : { ...kept, decided: [] } };
-  if (lost === undefined) return { next: unconfirmedLoss === undefined ? request : kept };
+  if (lostSide === undefined) return { next: unconfirmedLoss === undefined ? request : kept };
   if (!confirming) return { next: request };
-  if (unconfirmedLoss !== lost) return { next: { ...kept, unconfirmedLoss: lost } };
-  const left = decided.filter((each) => each !== lost);
-  const isMoreNeeded = (request[lost] ?? 0) >= (request.neededBefore ?? Number.POSITIVE_INFINITY);
+  if (unconfirmedLoss !== lostSide) return { next: { ...kept, unconfirmedLoss: lostSide } };
+  const remainingSides = decided.filter((each) => each !== lostSide);
+  const isMoreNeeded = (request[lostSide] ?? 0) >= (request.neededBefore ?? Number.POSITIVE_INFINITY);
   return {
-    next: { ...kept, decided: left, decisionSequence: sequence },
-    news: { ...newsOf("undecided", lost), ...(isMoreNeeded ? { isMoreNeeded } : {}) },
+    next: { ...kept, decided: remainingSides, decisionSequence: sequence },
+    news: { ...newsOf("undecided", lostSide), ...(isMoreNeeded ? { isMoreNeeded } : {}) },
   };
 }

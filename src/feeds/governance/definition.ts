@@ -243,12 +243,12 @@ export const definition: FeedDefinition = {
       pinging.map(async ({ channelId }) => (await healths.get(channelId))?.paused === true),
     );
     const isPinging = isPaused.includes(false);
-    const who = md`Representatives of ${countedWords(count, "super validator")}`;
+    const representativeWords = md`Representatives of ${countedWords(count, "super validator")}`;
     if (count > 0)
       lines.push(
         isPinging
-          ? md`${who} get reminders. \`/voters list\`${option} shows who they are.`
-          : md`${who} are set, but no channel pings them. \`/voters list\`${option} shows what's missing.`,
+          ? md`${representativeWords} get reminders. \`/voters list\`${option} shows who they are.`
+          : md`${representativeWords} are set, but no channel pings them. \`/voters list\`${option} shows what's missing.`,
       );
     return lines;
   },

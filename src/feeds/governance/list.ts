@@ -74,8 +74,8 @@ export function createList({ explorer, requests, now }: Pick<RequestDeps, "explo
     // Rows that stay unreadable must not keep the others from being news.
     const isSettled = !isCut && rows.length > 0 && unreadableRows > 0 && unreadableRows === lastUnreadable;
     if (!isCut) lastUnreadable = unreadableRows;
-    const done = isWholeList || isOnlyPage || isSettled || isEnough(rows);
-    return { rows, whole: isWholeList, isOnlyPage, isSettled, done, totalElements };
+    const isComplete = isWholeList || isOnlyPage || isSettled || isEnough(rows);
+    return { rows, whole: isWholeList, isOnlyPage, isSettled, done: isComplete, totalElements };
   };
 
   return {

@@ -177,15 +177,15 @@ export function createMessages(names: Names, now: () => number) {
     const leftMs = deadline - now();
     const title = titleOf(request);
     if (leftMs <= 0) return md`🗳️ Still open: ${title}${tallySuffix(request)}`;
-    const left = leftWords(leftMs);
-    if (news) return news(left);
-    if (needed === undefined || !isCounted(request)) return md`⏰ ${left} left to vote: ${title}`;
+    const timeLeft = leftWords(leftMs);
+    if (news) return news(timeLeft);
+    if (needed === undefined || !isCounted(request)) return md`⏰ ${timeLeft} left to vote: ${title}`;
     // At its last date, only yes votes carry it.
     const isQuorum = request.targetEffectiveAt !== null && deadline < (votableUntil(request) ?? 0);
     const count = isQuorum ? castIn(request) : (request.yes ?? 0);
     const votes = isQuorum ? "votes" : "yes votes";
     const share = count < needed ? `${count} of ${needed} ${votes}` : `${count} ${votes}, enough`;
-    return md`⏰ ${left} left to vote: ${title} (${share})`;
+    return md`⏰ ${timeLeft} left to vote: ${title} (${share})`;
   };
 
   /**
@@ -225,8 +225,8 @@ export function createMessages(names: Names, now: () => number) {
   /** Returns the facts of a row that do not change: its outcome, or the date of its decision. */
   const lastingFacts = (row: VoteRequestListItem): readonly Markdown[] => {
     if (isOver(row, now())) return [statusText(row.status)];
-    const next = nextDateOf(row);
-    return present([next && dateWords(next), ...shortVoteIn(row)]);
+    const nextDate = nextDateOf(row);
+    return present([nextDate && dateWords(nextDate), ...shortVoteIn(row)]);
   };
 
   return {
@@ -268,14 +268,14 @@ export function createMessages(names: Names, now: () => number) {
       const shownRows = rows.slice(0, MAX_ROWS);
       const endedCount = rows.filter(({ row }) => isOver(row, now())).length;
       const named = rows.slice(0, MAX_NAMED).map(({ titled }) => titled(60));
-      const short = rows.find(({ row }) => !isOver(row, now()) && shortVoteIn(row).length > 0);
-      const warnings = short ? shortVoteIn(short.row) : [];
+      const shortVote = rows.find(({ row }) => !isOver(row, now()) && shortVoteIn(row).length > 0);
+      const warnings = shortVote ? shortVoteIn(shortVote.row) : [];
       const told = isForNew
         ? md`${rows.length} new vote requests`
         : md`Opened and ended while I wasn't watching`;
       const news = md`🗳️ ${told}: ${namesAndMore(named, rows.length)}`;
       return {
-        notification: join([news, ...warnings.map((each) => md`${each} (${short?.titled(40)})`)], " · "),
+        notification: join([news, ...warnings.map((each) => md`${each} (${shortVote?.titled(40)})`)], " · "),
         body: present([
           isForNew && openedWords(all.map(openedAtIn), since),
           isForNew &&

@@ -141,22 +141,23 @@ export function createNews(names: Names, now: () => number) {
           untilAt === null || untilAt <= now()
             ? md`It can be carried out now. Votes can still change before that.`
             : md`Decided on ${timestampWithAge(untilAt)}. Votes can still change until then.`;
-        const next = way === "no" ? md`It'll be rejected, unless votes change before it's closed.` : decision;
+        const nextSentence =
+          way === "no" ? md`It'll be rejected, unless votes change before it's closed.` : decision;
         return {
           notification: md`${signOf(way === "yes")} Enough ${way} votes: ${title} (${votes}, about ${event.needed} needed)`,
           tone: way === "yes" ? "good" : "bad",
-          body: [next, ...tally],
+          body: [nextSentence, ...tally],
         };
       }
       case "undecided": {
         const { phase } = standingOf(request, event.needed, now());
-        const why = event.isMoreNeeded
+        const reason = event.isMoreNeeded
           ? "There are more super validators now, so more votes are needed, and"
           : "Votes have changed, so";
         return {
           notification: md`↩️ No longer enough ${event.way} votes: ${title} (${event.votes} of about ${event.needed} needed)`,
           tone: "warning",
-          body: [md`${why} ${UNDECIDED[phase] ?? "it's undecided again."}`, ...tally],
+          body: [md`${reason} ${UNDECIDED[phase] ?? "it's undecided again."}`, ...tally],
         };
       }
       case "reopened": {

@@ -77,11 +77,11 @@ export function createPendingCheck({ explorer, requests, superValidators, names,
     const votes = votesIn(rawPayload);
     if (votes === null) return null;
     const countOf = (side: boolean) => votes.filter(({ accept }) => accept === side).length;
-    const more = countOf(true) + countOf(false) - ((request.yes ?? 0) + (request.no ?? 0));
+    const additionalVotes = countOf(true) + countOf(false) - ((request.yes ?? 0) + (request.no ?? 0));
     const isNewest = contractId !== null && contractId === request.contractIds.at(-1);
     // An older contract with the same number of votes may show a vote as it was before its change.
-    const isSame = more === 0 && (request.yes === null || countOf(true) === request.yes);
-    return isNewest || more > 0 || isSame ? votes : undefined;
+    const isSame = additionalVotes === 0 && (request.yes === null || countOf(true) === request.yes);
+    return isNewest || additionalVotes > 0 || isSame ? votes : undefined;
   };
 
   /** True if the times of the votes show that enough had voted by the quorum date. The explorer was behind at that time. */

@@ -46,12 +46,12 @@ function placeOf(event: GovernanceEvent): { readonly about: string; readonly ord
  * true.
  */
 export function isOvertaken(event: GovernanceEvent, waiting: readonly GovernanceEvent[]): boolean {
-  const own = placeOf(event);
+  const ownPlace = placeOf(event);
   return (
-    own !== undefined &&
+    ownPlace !== undefined &&
     waiting.some((each) => {
       const other = placeOf(each);
-      return other?.about === own.about && other.order > own.order;
+      return other?.about === ownPlace.about && other.order > ownPlace.order;
     })
   );
 }

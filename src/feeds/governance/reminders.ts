@@ -137,17 +137,17 @@ export function remindersFor(
   now: number,
   standing?: Standing,
 ): { readonly done: readonly string[]; readonly announced: readonly string[] } {
-  const done = new Set<string>();
+  const doneReminders = new Set<string>();
   const announcedReminders = new Set<string>();
   // A request that is decided or has expired needs no more votes.
   if (standing && standing.phase !== "voting") return { done: [], announced: [] };
   for (const { before, since } of schedulesOf(subscribed)) {
     const dueNow = dueReminders(known, before, since, now);
-    for (const each of dueNow) done.add(each);
+    for (const each of dueNow) doneReminders.add(each);
     // If several became due at once, only the latest of the nearer deadline is announced. Splice's forms set the decision a day after
     // the quorum date, so that two of the usual reminders are due together.
     const lastDue = dueNow.at(-1);
     if (lastDue) announcedReminders.add(lastDue);
   }
-  return { done: [...done], announced: [...announcedReminders] };
+  return { done: [...doneReminders], announced: [...announcedReminders] };
 }

@@ -29,9 +29,9 @@ export function notVotedYet(
   request: VoteRequest,
   names: Pick<Names, "voteRequest">,
 ): Absence {
-  const who = `${cut(missing.join(", "), 100)} ${missing.length === 1 ? "hasn't" : "haven't"} voted`;
+  const missingWords = `${cut(missing.join(", "), 100)} ${missing.length === 1 ? "hasn't" : "haven't"} voted`;
   return {
-    news: (left) => md`⏰ ${left} left: ${who} on ${names.voteRequest(request, 120)}`,
+    news: (left) => md`⏰ ${left} left: ${missingWords} on ${names.voteRequest(request, 120)}`,
     lines: [],
   };
 }

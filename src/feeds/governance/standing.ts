@@ -139,15 +139,17 @@ async function uncastLines(deps: AnswerDeps, subscription: Subscription, voter: 
   const uncast = checked.filter((one) => one.hasVoted === false).map(({ each }) => each);
   const unknownCount =
     undecided.length - checked.length + checked.filter((one) => one.hasVoted === undefined).length;
-  const late = new Set<OpenRequest>();
+  const lateRequests = new Set<OpenRequest>();
   for (const each of uncast)
-    if (each.at !== undefined && (await isTooLate(deps, subscription, each.request, each.at))) late.add(each);
-  const lines = await openLines(deps, uncast, (each) => (late.has(each) ? "⏰" : "•"));
+    if (each.at !== undefined && (await isTooLate(deps, subscription, each.request, each.at)))
+      lateRequests.add(each);
+  const lines = await openLines(deps, uncast, (each) => (lateRequests.has(each) ? "⏰" : "•"));
   return present([
     uncast.length === 0 && unknownCount === 0 && md`It has voted on everything that's undecided.`,
     uncast.length > 0 && md`Not voted yet:`,
     ...lines,
-    late.size > 0 && md`-# ⏰ The reminder times before this date have passed, so I won't remind you of it.`,
+    lateRequests.size > 0 &&
+      md`-# ⏰ The reminder times before this date have passed, so I won't remind you of it.`,
     unknownCount > 0 &&
       md`-# I couldn't check if it has voted on ${countedWords(unknownCount, "open vote request")}.`,
   ]);

@@ -67,9 +67,9 @@ export function firstSeen(
 ): TrackedVoteRequest | undefined {
   const identity = identityOf(row);
   // Ignore a row with neither a status nor a deadline. The next read may be complete.
-  const says =
+  const hasStatusOrDate =
     statusGroup(row.status) !== "other" || row.voteBefore !== null || row.targetEffectiveAt !== null;
-  if (identity === null || !says) return undefined;
+  if (identity === null || !hasStatusOrDate) return undefined;
   const isRowOpen = isOpen(row, now);
   // Without a status, a request past its dates has not ended for certain.
   if (!baseline && !isRowOpen && !isOver(row, now)) return undefined;

@@ -236,15 +236,15 @@ async function listRepresentatives(
     a.name.localeCompare(b.name),
   );
   const roleIds = ownRepresentatives.flatMap(({ who }) => (who.kind === "role" ? [who.id] : []));
-  const gone = await goneRoles(services.rest, guildId, roleIds);
+  const deletedRoles = await goneRoles(services.rest, guildId, roleIds);
   const unpingable = await unpingableRoles(
     services,
     guildId,
     interaction.client.user.id,
-    ownRepresentatives.filter(({ who }) => !gone.has(who.id)),
+    ownRepresentatives.filter(({ who }) => !deletedRoles.has(who.id)),
   );
   const whoOf = (each: Representative) => {
-    if (gone.has(each.who.id)) return GONE;
+    if (deletedRoles.has(each.who.id)) return GONE;
     return unpingable.has(each) ? md`${mentionOf(each)} ${UNPINGABLE}` : mentionOf(each);
   };
   return say(

@@ -40,8 +40,10 @@ const definition: FeedDefinition = {
   standing: async () => [md`Validators that are already on the network aren't announced.`],
 
   async lastRead(state) {
-    const last = await state.open(progress).get(PROGRESS);
-    return last ? md`New validators were last checked ${timestamp(last.completeAt)}.` : undefined;
+    const lastProgress = await state.open(progress).get(PROGRESS);
+    return lastProgress
+      ? md`New validators were last checked ${timestamp(lastProgress.completeAt)}.`
+      : undefined;
   },
 };
 

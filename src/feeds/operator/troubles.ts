@@ -86,9 +86,9 @@ export function createUnread() {
     const names = isExplained ? [] : unread();
     for (const name of since.keys()) if (!names.includes(name)) since.delete(name);
     for (const name of names) if (!since.has(name)) since.set(name, elapsed);
-    const late = names.filter((name) => elapsed - (since.get(name) ?? elapsed) >= AWAY_MS);
-    const isTooEarly = names.length > 0 && late.length === 0;
-    return isExplained || isTooEarly ? undefined : late;
+    const lateNames = names.filter((name) => elapsed - (since.get(name) ?? elapsed) >= AWAY_MS);
+    const isTooEarly = names.length > 0 && lateNames.length === 0;
+    return isExplained || isTooEarly ? undefined : lateNames;
   };
 }
 

@@ -161,8 +161,8 @@ export function isBelievable(
   const usd = Number(price);
   if (price === null || !(usd > 0) || !Number.isFinite(usd)) return false;
   // The explorer's clock may be ahead.
-  const at = pastTime(updatedAt, now);
-  if (at === null || now - at > STALE_MS) return false;
+  const pricedAt = pastTime(updatedAt, now);
+  if (pricedAt === null || now - pricedAt > STALE_MS) return false;
   return !isAbsurd(usd, Number(last ?? usd));
 }
 

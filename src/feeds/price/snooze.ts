@@ -15,7 +15,7 @@ import { conditionWords } from "./conditions.js";
 /** The menu that snoozes a condition on the price. */
 export const snoozePriceButton = defineButton("quiet", { id: idParameter, for: z.enum(SNOOZE_SPANS) });
 
-const gone = () => new PersonError("This price alert no longer exists, so there's nothing to snooze.");
+const alertGone = () => new PersonError("This price alert no longer exists, so there's nothing to snooze.");
 
 /** Handles the menu that snoozes a condition, for people who may do so. */
 export const snoozePrice = handlerOf({
@@ -27,7 +27,7 @@ export const snoozePrice = handlerOf({
       subscription = await subscriptions.get({ channelId, feed: PRICE_FEED, subject: id });
       if (subscription) break;
     }
-    if (!subscription) throw gone();
+    if (!subscription) throw alertGone();
     const { userId, roleId } = subscription;
     const mayPress = userId === null ? mayAnswer(click, roleId) : userId === click.user.id;
     if (!mayPress)
@@ -37,7 +37,7 @@ export const snoozePrice = handlerOf({
     if (await isDone(state, subscription))
       throw new PersonError("This alert was for one time, so there's nothing to snooze.");
     const snoozedUntil = Date.now() + SNOOZES[span].ms;
-    if (!(await subscriptions.change(subscription, (each) => ({ ...each, snoozedUntil })))) throw gone();
+    if (!(await subscriptions.change(subscription, (each) => ({ ...each, snoozedUntil })))) throw alertGone();
     const answerLines = [
       md`${conditionWords(id)}: no more alerts until ${timestamp(snoozedUntil, "f")}.`,
       userId === null

@@ -126,8 +126,8 @@ function remind(subject: string, known: Upgrade, { now, isClockSet = true }: Cir
 /** Ends an upgrade once the rounds advance after its time. */
 function finish(subject: string, known: Upgrade, { rounds, now }: Circumstances): NextUpgrade {
   const { upgradeAt, freezeAt, roundThen, revision } = known;
-  const over = { ...known, endedAt: now, revision: revision + 1 };
-  if (now >= upgradeAt + OVER_MS) return { next: over };
+  const endedUpgrade = { ...known, endedAt: now, revision: revision + 1 };
+  if (now >= upgradeAt + OVER_MS) return { next: endedUpgrade };
   if (now < upgradeAt) return { next: roundThen === undefined ? known : withoutRound(known) };
   if (!rounds || rounds.seenAt < upgradeAt) return { next: known };
   if (roundThen === undefined) {
@@ -138,7 +138,7 @@ function finish(subject: string, known: Upgrade, { rounds, now }: Circumstances)
   const { number: round, seenAt: at } = rounds;
   // Rounds may have advanced for hours before the bot read one.
   const { isLate } = known;
-  return { next: over, news: { kind: "advancing", subject, upgradeAt, freezeAt, round, at, isLate } };
+  return { next: endedUpgrade, news: { kind: "advancing", subject, upgradeAt, freezeAt, round, at, isLate } };
 }
 
 /** Returns the subject of a decision. If that upgrade has ended, as when its cancellation is revoked, it is another one. */

@@ -75,12 +75,12 @@ function changesBy(
   before: Upgrade["changes"],
   doubtful: readonly TrackedVoteRequest[],
 ): Record<string, UpgradeChange> {
-  const kept = doubtful.map(({ identity }) => [identity, before?.[identity]] as const);
+  const keptDecisions = doubtful.map(({ identity }) => [identity, before?.[identity]] as const);
   const accepted = votes.flatMap(({ id, acceptedFor, upgradeChange }) =>
     acceptedFor === undefined ? [] : [[id, upgradeChange] as const],
   );
   return Object.fromEntries(
-    [...kept, ...accepted].flatMap(([id, change]) => (change ? [[id, change] as const] : [])),
+    [...keptDecisions, ...accepted].flatMap(([id, change]) => (change ? [[id, change] as const] : [])),
   );
 }
 
@@ -141,17 +141,21 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
   ): UpgradeDecision | undefined => {
     const isAboutIt = (id: string) => names.upgradeOf(id) ?? open?.changes?.[id];
     if (tracked.some((each) => isInDoubt(each, now()) && isAboutIt(each.identity))) return undefined;
-    const last = upgradeDecision(votes, now());
+    const lastDecision = upgradeDecision(votes, now());
     const known = tracked.find(({ identity }) => identity === open?.decidedBy);
-    if (!open) return last;
+    if (!open) return lastDecision;
     if (!known) return undefined;
     const isRead = names.upgradeOf(known.identity) !== undefined || open.changes?.[known.identity];
     if (!isRead) return undefined;
-    if (isAccepted(known.status)) return last;
+    if (isAccepted(known.status)) return lastDecision;
     if (!isRevoked(known)) return undefined;
-    const at = known.reopenedAt ?? known.restatedAt ?? now();
-    const left = last?.schedule;
-    return { by: last?.by ?? known.identity, at, schedule: left && left.upgradeAt > at ? left : undefined };
+    const revokedAt = known.reopenedAt ?? known.restatedAt ?? now();
+    const remainingSchedule = lastDecision?.schedule;
+    return {
+      by: lastDecision?.by ?? known.identity,
+      at: revokedAt,
+      schedule: remainingSchedule && remainingSchedule.upgradeAt > revokedAt ? remainingSchedule : undefined,
+    };
   };
 
   const startedAt = now();

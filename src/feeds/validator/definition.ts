@@ -241,12 +241,12 @@ export const definition: FeedDefinition = {
     const rhythm = await readNetworkRhythm(state);
     const interval = intervalFor(activity, rhythm);
     const { seenAt, readAt } = activity;
-    const own = judgeReports(seenAt, interval.ms, readAt, chosenAfter(subscription));
+    const judgement = judgeReports(seenAt, interval.ms, readAt, chosenAfter(subscription));
     const words = md`last report ${timestamp(seenAt)}; ${rhythmWords(interval)}`;
     if (!isOverdue(activity, rhythm)) return md`🟢 ${words}`;
     // A person may want to be told later than after two missed reports.
-    return own.standing === "silent"
+    return judgement.standing === "silent"
       ? md`🟡 ${words}; not alerted yet: alerts are on hold, or I'm checking again`
-      : md`🟡 ${words}; you'll be told after ${spanWords(own.afterMs)}`;
+      : md`🟡 ${words}; you'll be told after ${spanWords(judgement.afterMs)}`;
   },
 };

@@ -72,8 +72,8 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
   };
   /** True if an alert has only just reached its channel, with the silence as it is, because the channel was paused. */
   const isJustTold = async (subject: string, channelId: string): Promise<boolean> => {
-    const told = await state.open(announcements).get(announcedId(VALIDATOR_FEED, subject, channelId));
-    return told !== undefined && ageOf(told.at, now()) < JUST_TOLD_MS;
+    const announcement = await state.open(announcements).get(announcedId(VALIDATOR_FEED, subject, channelId));
+    return announcement !== undefined && ageOf(announcement.at, now()) < JUST_TOLD_MS;
   };
   const current = explorer.for("background", { maxAgeMs: MINUTE, keep: false });
   /** True if a validator has not reported since then, as far as the explorer can tell. */

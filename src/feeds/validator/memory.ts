@@ -234,8 +234,8 @@ export async function load(state: State, subscribers: Subscribers, { membersOf, 
   const watchedBy = new Map<string, Set<string>>();
   const parties = new Set<string>();
   for (const { subscription, validator } of watched.values()) {
-    const own = watchedBy.get(subscription.channelId) ?? new Set();
-    watchedBy.set(subscription.channelId, own.add(validator));
+    const ownWatched = watchedBy.get(subscription.channelId) ?? new Set();
+    watchedBy.set(subscription.channelId, ownWatched.add(validator));
     parties.add(validator);
   }
   return {

@@ -93,15 +93,15 @@ function snoozeMenu(id: string, since: number, isSnoozedNow: boolean, on: Where 
 /** Returns lines with the person who took the alert and the end of the snooze. */
 function responseLines({ response, now }: Known, isOver = false): Markdown[] {
   const { acknowledged, snoozed } = response ?? {};
-  const who = (by: string | null) => (by === null ? md`Somebody` : userMention(by));
+  const personWords = (by: string | null) => (by === null ? md`Somebody` : userMention(by));
   const sinceWords = acknowledged && timestamp(acknowledged.at, "f");
   return present([
     acknowledged &&
       (isOver
-        ? md`🙋 ${who(acknowledged.by)} was on it from ${sinceWords}.`
-        : md`🙋 ${who(acknowledged.by)} has been on it since ${sinceWords}.`),
+        ? md`🙋 ${personWords(acknowledged.by)} was on it from ${sinceWords}.`
+        : md`🙋 ${personWords(acknowledged.by)} has been on it since ${sinceWords}.`),
     snoozed && !isOver && isSnoozed(response, now)
-      ? md`💤 Snoozed by ${who(snoozed.by)} until ${snoozed.until === null ? md`it's back` : timestamp(snoozed.until, "f")}.`
+      ? md`💤 Snoozed by ${personWords(snoozed.by)} until ${snoozed.until === null ? md`it's back` : timestamp(snoozed.until, "f")}.`
       : undefined,
   ]);
 }
@@ -197,12 +197,12 @@ export function manyView(alert: GroupAlert, known: Known, mark: string): View {
   const withOwn = (before: Markdown, after = md``) =>
     members.length === 0 ? md`` : md`${before}${ownNames}${after}`;
   const isOver = endedAt !== undefined;
-  const gone = members.filter(({ isGone }) => isGone).length;
-  const back = members.filter(({ backAt }) => backAt !== undefined).length - gone;
-  const overTone = back > 0 ? "good" : "neutral";
+  const goneCount = members.filter(({ isGone }) => isGone).length;
+  const backCount = members.filter(({ backAt }) => backAt !== undefined).length - goneCount;
+  const overTone = backCount > 0 ? "good" : "neutral";
   return {
     notification: isOver
-      ? md`${overNews(back, gone)}${withOwn(md` (`, md`)`)}`
+      ? md`${overNews(backCount, goneCount)}${withOwn(md` (`, md`)`)}`
       : md`🔴 ${silent} of ${total} validators went silent at about ${timestamp(since, "t")}${withOwn(md`, including yours: `)}`,
     tone: isOver ? overTone : "bad",
     body: present([
@@ -218,7 +218,7 @@ export function manyView(alert: GroupAlert, known: Known, mark: string): View {
       }),
       moreCount > 0 && md`…and ${moreCount} more`,
       members.length > 1 &&
-        md`-# ${back} of your ${countedWords(members.length, "validator")} back${gone > 0 ? md`, ${gone} no longer listed` : md``}`,
+        md`-# ${backCount} of your ${countedWords(members.length, "validator")} back${goneCount > 0 ? md`, ${goneCount} no longer listed` : md``}`,
       ...responseLines(known, endedAt !== undefined),
     ]),
     menus: present([

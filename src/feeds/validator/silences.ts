@@ -64,9 +64,9 @@ export async function callSilent(
     !(isNewRole(other) && isHandled(poll, other));
   const ownGroups = (found.groups.get(channelId) ?? []).flatMap((id) => alertIn(poll, id) ?? []);
   const knownGroup = ownGroups.find(isTogether);
-  const many =
+  const groupAlert =
     knownGroup ?? manyAt(since, await reading.times(since - togetherMs(intervalMs)), intervalMs, listedUntil);
-  if (!many) {
+  if (!groupAlert) {
     found.events.push({ kind: "silent", channelId, validator, since });
     found.alerts.set(alertId(channelId, subject), alert);
     return;
@@ -85,8 +85,8 @@ export async function callSilent(
     channelId,
     subject: within,
     since,
-    silent: many.silent,
-    total: many.total,
+    silent: groupAlert.silent,
+    total: groupAlert.total,
     toldAt,
     revision: 0,
   };
@@ -111,12 +111,12 @@ function setMembers(poll: Poll, id: string, many: GroupAlert, members: GroupAler
 export function overWithin(poll: Poll, alert: SilentAlert, at: number, isGone = false): void {
   if (alert.within === undefined) return;
   const id = alertId(alert.channelId, alert.within);
-  const many = alertIn(poll, id);
-  if (many?.kind !== "many") return;
-  const members = many.members.map((member) =>
+  const groupAlert = alertIn(poll, id);
+  if (groupAlert?.kind !== "many") return;
+  const members = groupAlert.members.map((member) =>
     member.validator === alert.validator ? { backAt: at, ...(isGone && { isGone }), ...member } : member,
   );
-  setMembers(poll, id, many, members);
+  setMembers(poll, id, groupAlert, members);
 }
 
 /** Returns the end of a snooze that has passed and was not announced yet, epoch ms. */
@@ -176,11 +176,11 @@ export function follow(
     return;
   }
   const level = verdict.kind === "worse" ? verdict.level : undefined;
-  const many = within === undefined ? undefined : alertIn(poll, alertId(channelId, within));
-  if (many?.kind === "many") {
+  const groupAlert = within === undefined ? undefined : alertIn(poll, alertId(channelId, within));
+  if (groupAlert?.kind === "many") {
     // The group's message reports it once.
     if (level !== undefined) found.alerts.set(id, { ...nextAlert, level });
-    tellAgain(poll, many, level !== undefined && level > (many.level ?? 1) ? level : undefined);
+    tellAgain(poll, groupAlert, level !== undefined && level > (groupAlert.level ?? 1) ? level : undefined);
   } else tellAgain(poll, alert, level);
 }
 
