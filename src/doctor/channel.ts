@@ -12,10 +12,11 @@ import {
   Routes,
 } from "discord.js";
 import type { Config } from "../config.js";
+import { lackedIn } from "../discord/access.js";
 import { createLinks } from "../discord/links.js";
 import { createRenderer } from "../discord/message.js";
 import { isThread } from "../discord/permissions.js";
-import { lackedIn, readPlace } from "../discord/places.js";
+import { readPlace } from "../discord/places.js";
 import {
   editMessage,
   findByMark,

@@ -4,7 +4,8 @@ import { REST } from "discord.js";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { PERMISSION } from "../../sandbox/discord/permissions.js";
 import { type SandboxDiscord, startSandboxDiscord } from "../../sandbox/discord/server.js";
-import { guildOf, mayPost, placesOf, visiblePlace } from "../../src/discord/places.js";
+import { mayPost } from "../../src/discord/access.js";
+import { guildOf, placesOf, visiblePlace } from "../../src/discord/places.js";
 
 const ARCHIVED_AT = "2026-11-29T00:00:00.000Z";
 

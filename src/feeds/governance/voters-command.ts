@@ -4,21 +4,12 @@ import type { Subscription } from "../../delivery/collections.js";
 import { commitWithin, ownerOf } from "../../delivery/limits.js";
 import type { FeedServices } from "../../delivery/module.js";
 import { NO_SERVER } from "../../delivery/subscriptions.js";
+import { canView, checkMember, checkPingable, isPingable } from "../../discord/access.js";
 import { matchingChoices } from "../../discord/autocomplete.js";
 import { type ActingCommand, commandForManagers, OTHER_VERSION } from "../../discord/command.js";
 import type { MessagePayload } from "../../discord/message.js";
 import { readThing } from "../../discord/named-things.js";
-import {
-  canView,
-  checkMember,
-  checkPingable,
-  goneRoles,
-  guildOf,
-  isPingable,
-  readerOf,
-  readingOnce,
-  visiblePlace,
-} from "../../discord/places.js";
+import { goneRoles, guildOf, readerOf, readingOnce, visiblePlace } from "../../discord/places.js";
 import { say, serverOf } from "../../discord/say.js";
 import { isSameVoter } from "../../ledger/votes.js";
 import { channelMention, join, type Markdown, md, roleMention, userMention } from "../../text/markdown.js";
