@@ -1,3 +1,4 @@
+import { utcTime } from "../text/markdown.js";
 import type { ConfigChange } from "./configuration.js";
 import type { Value } from "./units.js";
 
@@ -47,8 +48,7 @@ const dayFormat = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "lon
 /** Formats the day of an upgrade, in UTC: "12 December". */
 export const upgradeDay = (at: number): string => dayFormat.format(at);
 /** Formats the time of an upgrade, in UTC: "12 December at 15:00 UTC". */
-export const upgradeTime = (at: number): string =>
-  `${upgradeDay(at)} at ${new Date(at).toISOString().slice(11, 16)} UTC`;
+export const upgradeTime = (at: number): string => `${upgradeDay(at)} at ${utcTime(at)}`;
 /** Says when an upgrade is: "transactions pause on 12 December at 15:00 UTC". */
 export const pauseWords = (at: number): string => `transactions pause on ${upgradeTime(at)}`;
 

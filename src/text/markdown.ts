@@ -135,6 +135,9 @@ export function timestamp(ms: number | null, style: "R" | "f" | "d" | "t" = "R")
   return trusted(ms === null ? "unknown" : time(Math.floor(ms / 1_000), style));
 }
 
+/** Formats a time of day for a notification, which is plain text: "15:00 UTC". */
+export const utcTime = (ms: number): string => `${new Date(ms).toISOString().slice(11, 16)} UTC`;
+
 /** Returns a date with its distance from now: "21 November 2026 10:00 (in 2 hours)". */
 export const timestampWithAge = (ms: number | null): Markdown =>
   ms === null ? trusted("unknown") : md`${timestamp(ms, "f")} (${timestamp(ms)})`;

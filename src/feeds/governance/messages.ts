@@ -128,6 +128,9 @@ function openedWords(openedAt: readonly (number | null)[], since: number | null)
     : md`They opened after ${timestamp(since, "f")}, when I last checked.`;
 }
 
+/** Maximum length of all titles before the warning of a short vote, so that a phone's notification has room for it. */
+const MAX_URGENT_TITLE = 65;
+
 /** Creates announcements of vote requests and their reminders. One link in each message contains its mark. */
 export function createMessages(names: Names, now: () => number) {
   const titleOf = (request: VoteRequest): string => names.voteRequest(request, 150);
@@ -155,18 +158,20 @@ export function createMessages(names: Names, now: () => number) {
     };
   };
 
+  const openedNews = (request: VoteRequest): Markdown => {
+    const title = titleOf(request);
+    const warnings = shortVote(request);
+    const shownTitle = warnings.length > 0 ? names.voteRequest(request, MAX_URGENT_TITLE) : title;
+    return join([md`🗳️ New vote request: ${shownTitle}`, ...upgradeNote(request, title), ...warnings], " · ");
+  };
+
   /** Announces that a request has opened, with its current tally, or its end. */
   const announcement = (snapshot: Snapshot, mark: string): View => {
     const { request, needed } = snapshot;
-    const title = titleOf(request);
     const standing = standingOf(request, needed, now());
     const ended = standing.phase === "ended" ? endingIn(request) : undefined;
-    const opened = join(
-      [md`🗳️ New vote request: ${title}`, ...upgradeNote(request, title), ...shortVote(request)],
-      " · ",
-    );
     return wholeView(snapshot, mark, {
-      notification: standingNews(request, standing.phase, title) ?? opened,
+      notification: standingNews(request, standing.phase, titleOf(request)) ?? openedNews(request),
       tone: ended ? endingTone(ended) : standingTone(request, standing),
       notes: ended ? endingNote(ended) : standingNote(request, standing),
     });
@@ -267,8 +272,9 @@ export function createMessages(names: Names, now: () => number) {
         }));
       const shownRows = rows.slice(0, MAX_ROWS);
       const endedCount = rows.filter(({ row }) => isOver(row, now())).length;
-      const named = rows.slice(0, MAX_NAMED).map(({ titled }) => titled(60));
       const shortVote = rows.find(({ row }) => !isOver(row, now()) && shortVoteIn(row).length > 0);
+      const maxTitle = shortVote ? Math.floor(MAX_URGENT_TITLE / MAX_NAMED) : 60;
+      const named = rows.slice(0, MAX_NAMED).map(({ titled }) => titled(maxTitle));
       const warnings = shortVote ? shortVoteIn(shortVote.row) : [];
       const told = isForNew
         ? md`${rows.length} new vote requests`

@@ -5,7 +5,14 @@ import { standingOf, type VotePhase } from "../../ledger/vote-phase.js";
 import type { VoteRequest } from "../../ledger/vote-requests.js";
 import { castIn, outcomeKnown, statusGroup } from "../../ledger/vote-rules.js";
 import type { View } from "../../screens/view.js";
-import { overdueWords, standingNote, statusTone, tallyLines, tallySuffix } from "../../screens/vote-parts.js";
+import {
+  BALLOTS,
+  overdueWords,
+  standingNote,
+  statusTone,
+  tallyLines,
+  tallySuffix,
+} from "../../screens/vote-parts.js";
 import { bold, join, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
 import { countedWords } from "../../text/numbers.js";
 import { capitalized } from "../../text/plain.js";
@@ -17,8 +24,8 @@ import type { Terms } from "./tracking.js";
 
 type CastVotesEvent = Extract<GovernanceEvent, { kind: "votes" }>;
 
-const VOTE_SIGNS = { true: "✅", false: "❌", null: "⚪" } as const;
-const signOf = (vote: boolean | null): string => VOTE_SIGNS[`${vote}`];
+const VOTE_WORDS = { ...BALLOTS, null: "⚪ no vote" } as const;
+const voteWords = (vote: boolean | null): string => VOTE_WORDS[`${vote}`];
 
 /** The outcome of a request that lacks votes after its date. */
 const UNDECIDED: Readonly<Partial<Record<VotePhase, string>>> = {
@@ -35,15 +42,15 @@ const voterWords = (
   names: Names,
 ) => names.distinct(party !== undefined && names.party(party) === voter ? party : voter, 60);
 
-/** Formats votes in one line, such as "Falcon Finance ✅, Grove Trust ❌ (before: ✅), 3 more". */
+/** Formats votes in one line, such as "Falcon Finance ✅ yes, Grove Trust ❌ no (before: ✅ yes), 3 more". */
 function votesLine(votes: CastVotesEvent["votes"], names: Names): Markdown {
   const shownVotes = votes.slice(0, votes.length > MAX_VOTERS ? MAX_VOTERS - 1 : MAX_VOTERS);
   const moreCount = votes.length - shownVotes.length;
   return join(
     [
       ...shownVotes.map(({ from, to, ...voter }) => {
-        const beforeWords = from === null ? md`` : md` (before: ${signOf(from)})`;
-        return md`**${voterWords(voter, names)}** ${signOf(to)}${beforeWords}`;
+        const beforeWords = from === null ? md`` : md` (before: ${voteWords(from)})`;
+        return md`**${voterWords(voter, names)}** ${voteWords(to)}${beforeWords}`;
       }),
       moreCount > 0 && md`${moreCount} more`,
     ],
@@ -144,7 +151,7 @@ export function createNews(names: Names, now: () => number) {
         const nextSentence =
           way === "no" ? md`It'll be rejected, unless votes change before it's closed.` : decision;
         return {
-          notification: md`${signOf(way === "yes")} Enough ${way} votes: ${title} (${votes}, about ${event.needed} needed)`,
+          notification: md`${way === "yes" ? "✅" : "❌"} Enough ${way} votes: ${title} (${votes}, about ${event.needed} needed)`,
           tone: way === "yes" ? "good" : "bad",
           body: [nextSentence, ...tally],
         };

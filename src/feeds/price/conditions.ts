@@ -25,13 +25,13 @@ const VALUE =
 /** Maximum number of digits before and after the point. */
 const MAX_DIGITS = { before: 9, behind: 8 };
 
-/** Returns the parts of a value that a person typed. `undefined` if it is none, or ambiguous: a comma before three digits. */
+/** Returns the parts of a value that a person typed. `undefined` if it is none, or ambiguous: a comma before three digits, as in 1,234. */
 function partsOf(text: string) {
   const [, sign = "", before = "", digits = "", behind = ""] = VALUE.exec(text) ?? [];
   const isPercent = /^(%|percent)$/i.test(behind);
   // A move counts in both directions.
   const isWrong = (before !== "" && behind !== "") || (sign !== "" && sign !== "+" && !isPercent);
-  if (digits === "" || /^\d+,\d{3}$/.test(digits) || isWrong) return undefined;
+  if (digits === "" || /^[1-9]\d*,\d{3}$/.test(digits) || isWrong) return undefined;
   const plain = digits.includes(".") ? digits.replaceAll(",", "") : digits.replace(",", ".");
   const [whole = "", decimals = ""] = plain.replace(/^0+(?=\d)/, "").split(".");
   const rest = decimals.replace(/0+$/, "");

@@ -13,6 +13,7 @@ import {
   timestamp,
   timestampWithAge,
   userMention,
+  utcTime,
 } from "../../text/markdown.js";
 import { bytes, countedWords } from "../../text/numbers.js";
 import { cut, namesAndMore } from "../../text/plain.js";
@@ -203,12 +204,12 @@ export function manyView(alert: GroupAlert, known: Known, mark: string): View {
   return {
     notification: isOver
       ? md`${overNews(backCount, goneCount)}${withOwn(md` (`, md`)`)}`
-      : md`🔴 ${silent} of ${total} validators went silent at about ${timestamp(since, "t")}${withOwn(md`, including yours: `)}`,
+      : md`🔴 ${silent} of ${total} validators went silent at about ${utcTime(since)}${withOwn(md`, including yours: `)}`,
     tone: isOver ? overTone : "bad",
     body: present([
       isOver
         ? md`${silent} of ${total} validators went silent at about ${timestamp(since, "f")}.`
-        : md`With this many at once, it's probably the network or the explorer.`,
+        : md`With this many at once, it's probably the network or the explorer. It began at about ${timestamp(since, "f")}.`,
       md``,
       ...members.slice(0, MAX_NAMED).map(({ validator, backAt, isGone }) => {
         if (backAt === undefined) return md`🔴 ${nameOf(validator)}`;
@@ -252,12 +253,12 @@ function rhythmView(
     return {
       notification: isPartial
         ? md`⏸ Most validators report more rarely now than ${beforeWords}; silence alerts are on hold`
-        : md`⏸ No validator has reported since ${timestamp(newestAt, "f")}, though the ledger is moving; silence alerts are on hold`,
+        : md`⏸ No validator has reported since ${utcTime(newestAt)}, though the ledger is moving; silence alerts are on hold`,
       tone: "warning",
       body: [
         isPartial
           ? md`You won't get silence alerts until I know how often they report now.`
-          : md`They reported ${beforeWords} before, and that may have changed. You won't get silence alerts until I know how often they report now.`,
+          : md`They reported ${beforeWords} before, and that may have changed. You won't get silence alerts until I know how often they report now. The newest report is from ${timestampWithAge(newestAt)}.`,
       ],
       links,
     };

@@ -83,7 +83,7 @@ describe("a subscribed channel", () => {
     expect(textOf(reply)).toContain(`**${voter?.name}** ✅`);
     expect(reply.message_reference).toMatchObject({ message_id: read(plain)[0]?.id });
     ledger().castVote(request, false, voter);
-    expect(textOf(await until(plain, /before: ✅/))).toContain("** ❌ (before: ✅)");
+    expect(textOf(await until(plain, /before: ✅/))).toContain("** ❌ no (before: ✅ yes)");
     const thread = world().channel(read(threaded)[0]?.id);
     await world().until(() => read(thread).length === 2, "both votes in the thread");
     expect(read(plain).filter((each) => / voted (yes|no) on /.test(textOf(each)))).toHaveLength(2);

@@ -56,6 +56,11 @@ it("a digest names the request with the least time first, and warns of a short v
   );
   expect(body.indexOf("Usual 1")).toBeLessThan(body.indexOf("Ended"));
   expect((await digestOf(usual, since)).news).not.toContain("Short vote");
+  const long = [short, ...usual].map((each) => ({
+    ...each,
+    title: `${each.title} ${"[CIP-0101] ".repeat(9)}`,
+  }));
+  expect((await digestOf(long, since)).news.slice(0, 160)).toMatch(/and 1 more · ⚠️ Short vote: 4 hours/u);
 });
 
 it.each([
@@ -98,5 +103,29 @@ it.each([
   const event = { kind: "votes" as const, key: "c1", sequence: 1, votes };
   const { notification } = createNews(newNames(state, directory), () => NOW)(event, snapshot, "m");
   expect(String(notification)).toContain(words);
+  await state.close();
+});
+
+it("the announcement of a short vote with a long title warns within the first words of a phone's notification", async () => {
+  const state = newState();
+  const dates = { createdAt: NOW - 1, voteBefore: NOW + 4 * HOUR };
+  const request = fromExplorer(row({ ...dates, title: "A very long title ".repeat(9) }), null);
+  const snapshot = { request, needed: 9, revision: 1, isOver: false, missing: async () => null };
+  const { notification } = createMessages(newNames(state), () => NOW).announcement(snapshot, "m");
+  expect(String(notification)).toMatch(/^.{80,90}… · ⚠️ Short vote: 4 hours$/u);
+  await state.close();
+});
+
+it("a message about several votes says each in a word, which screen readers can read", async () => {
+  const state = newState();
+  const request = fromExplorer(row({}), null);
+  const snapshot = { request, needed: 9, revision: 1, isOver: false, missing: async () => null };
+  const votes = [
+    { voter: "ann", from: null, to: true },
+    { voter: "ben", from: true, to: false },
+  ];
+  const event = { kind: "votes" as const, key: "c1", sequence: 1, votes };
+  const { body = [] } = createNews(newNames(state), () => NOW)(event, snapshot, "m");
+  expect(String(body[0])).toBe("**ann** ✅ yes, **ben** ❌ no (before: ✅ yes)");
   await state.close();
 });

@@ -3,7 +3,7 @@ import type { Subscription } from "../../../src/delivery/collections.js";
 import { loudnessOf } from "../../../src/feeds/validator/events.js";
 import { holdView, manyView, silenceView } from "../../../src/feeds/validator/messages.js";
 import { address } from "../../../src/screens/addresses.js";
-import { MINUTE } from "../../../src/util/units.js";
+import { HOUR, MINUTE } from "../../../src/util/units.js";
 
 const NOW = Date.UTC(2026, 10, 23, 12);
 const known = {
@@ -61,6 +61,33 @@ it.each([
     true,
   );
 });
+
+it.each([
+  ["many silences", manyView(alert([open], undefined), known, "mark")],
+  [
+    "a stopped rhythm",
+    holdView(
+      {
+        kind: "hold",
+        channelId: "1",
+        subject: "hold:1",
+        since: NOW - HOUR,
+        newestAt: NOW - 2 * HOUR,
+        revision: 1,
+        rhythm: { beforeMs: 10 * MINUTE },
+      },
+      "mark",
+      NOW,
+    ),
+  ],
+])(
+  "an alert about %s has a readable time in its notification, and the reader's own in the embed",
+  (_, view) => {
+    expect(String(view.notification)).toMatch(/ \d\d:\d\d UTC/);
+    expect(String(view.notification)).not.toContain("<t:");
+    expect((view.body ?? []).join("\n")).toMatch(/<t:\d+:f>/);
+  },
+);
 
 it("a hold gives the age of the newest data, also after it has advanced, and then its own length", () => {
   const hold = {

@@ -163,7 +163,7 @@ describe("a validator that a channel watches", () => {
     for (const each of [watched, ...validators.slice(-8)]) quiet.add(each);
     pass(50 * MINUTE);
     const many = await until(/validators went silent/, before);
-    expect(many.content).toMatch(/🔴 \d+ of 45 validators went silent at about <t:\d+:t>/);
+    expect(many.content).toMatch(/🔴 \d+ of 45 validators went silent at about \d\d:\d\d UTC, /);
     expect(many.content).toContain(`, including yours: ${nameOf(watched)}`);
     expect(many.pings).toEqual(["@Operators"]);
     const { driver, people } = harness.discord;
