@@ -254,7 +254,7 @@ const RARE: readonly string[] = [
   "…and … more. Press “Newest validators” to see them.",
 
   "⌛ Expired, not closed yet: … by ……",
-  "⏸ Most validators report more rarely now than …; silence ale",
+  "⏸ Most validators now report less often than …; silence aler",
   "⏸ No validator has reported since …, though the ledger is mo",
   "⏸️ **paused**. Resume it with \\`/subscribe resume\\`",
   "▶️ Validators now report about every …",
@@ -272,7 +272,7 @@ const RARE: readonly string[] = [
   "⚪ …, no longer listed since …",
   "✅ Enough yes votes: ready to close",
   "❌ Rejected by the votes, not closed yet",
-  "🟢 **The network moves again** since …. Validators have unti",
+  "🟢 **The network moves again:** new rounds since …. Validato",
   "🧊 **The network stands still:** no new round since …. Valid",
   "❌ Rejected by the votes: …",
   "🌐 Default network: **…**…. \\`/settings\\` changes it.",

@@ -59,7 +59,7 @@ export function createWatch(
   for (const each of allWatchables) builder.addSubcommand(subcommandOf(each));
   builder
     .addSubcommand((sub) =>
-      sub.setName("list").setDescription("Your private alerts: pause, change or remove them"),
+      sub.setName("list").setDescription("Your private alerts: see, pause or remove them"),
     )
     .addSubcommand((sub) =>
       sub

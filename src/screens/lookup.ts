@@ -232,7 +232,7 @@ export const lookup = async (
     );
   if (!only && isLoading(directory, LOOKED_UP) && !isLikeParty(id))
     throw new PersonError(
-      "Names are still loading. Try again in a minute, or paste the full id of what you look for.",
+      "Names are still loading. Try again in a minute, or paste the full id of what you're looking for.",
       "missing",
     );
   if (!only) throw new ExplorerError("missing", "No match");

@@ -90,5 +90,5 @@ export async function standstillLine(
     return md`🧊 **The network stands still:** no new round since ${timestampWithAge(known.since)}. Validators can't report.`;
   const movedAt = known.movedAt ?? known.since;
   if (behindSince !== null && behindSince > movedAt) return undefined;
-  return md`🟢 **The network moves again** since ${timestamp(movedAt, "f")}. Validators have until ${timestamp(movedAt + lateAfter(ms), "f")} to report.`;
+  return md`🟢 **The network moves again:** new rounds since ${timestamp(movedAt, "f")}. Validators have until ${timestamp(movedAt + lateAfter(ms), "f")} to report.`;
 }

@@ -25,9 +25,9 @@ export const voteRules: View = {
   body: [
     md`**Who votes:** the super validators, with one vote each. They can change it as long as the request is open.`,
     md`**Quorum by:** enough of them must have voted by then, yes or no, or the request expires. About two thirds are enough.`,
-    md`**Decided on:** on this date, the request passes if it has enough yes votes; otherwise it's rejected. Without this date, it passes as soon as it has them, or expires if it doesn't by the quorum date. Until an expired one is closed, enough yes votes still carry it.`,
+    md`**Decided on:** on this date, the request passes if it has enough yes votes; otherwise it's rejected. Without this date, it passes as soon as it has them, or expires if it doesn't by the quorum date; even then, enough yes votes still carry it until it's closed.`,
     md`**Enough no votes** reject it at any time.`,
-    md`-# The ┃ in a tally marks the number of votes needed for one side: it passes once 🟩 reaches it. It's an estimate: it depends on how many super validators there are when the request closes.`,
+    md`-# The ┃ in a tally marks the number of votes that one side needs. It's an estimate: it depends on how many super validators there are when the request closes.`,
   ],
   links: [{ label: "Vote requests", emoji: "📋", to: address("proposals", {}) }],
 };

@@ -113,7 +113,10 @@ describe("a person in a channel", () => {
     expect(shown.attachments).toEqual([]);
     const raw = await driver().click(ana(), shown, "Raw data");
     expect(raw.attachments[0]?.filename).toMatch(/^vote-request-.*\.json$/);
-    expect(textOf(await driver().click(ana(), shown, "How votes work"))).toContain("Enough no votes");
+    const rules = textOf(await driver().click(ana(), shown, "How votes work"));
+    expect(rules).toContain("Enough no votes");
+    expect(rules).toMatch(/Without this date.*even then, enough yes votes still carry it until it's closed/);
+    expect(rules).not.toContain("passes once 🟩");
     await driver().click(ana(), shown, "Votes");
     expect(textOf(shown)).toContain("❌ no");
     expect(textOf(shown)).toContain("✅ yes");

@@ -17,7 +17,7 @@ const moved = { ...known, movedAt: NOW - HOUR };
 it.each<[string, Rounds | undefined, number | null, RegExp | undefined]>([
   ["stands still", { ...known, isStandingStill: true }, null, /The network stands still/],
   ["stands still, and has no reports", { ...known, isStandingStill: true }, NOW - 2 * HOUR, /stands still/],
-  ["moves again", moved, null, /The network moves again.*have until/],
+  ["moves again", moved, null, /The network moves again:\*\* new rounds since .*have until/],
   ["moves again, and has no reports yet", moved, NOW - 2 * HOUR, /The network moves again/],
   ["moved, and was followed by an explorer that is behind", moved, NOW - 50 * MINUTE, undefined],
   ["moved long ago", { ...moved, movedAt: NOW - 2 * HOUR }, null, undefined],

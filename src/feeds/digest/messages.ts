@@ -52,7 +52,7 @@ function requestFields({ opened, closed, decided, overdue, soon, participation }
       ]),
     },
     {
-      name: "Decided, not closed yet",
+      name: "Waiting to be closed",
       lines: linesOf(decided, (each) => md`${title(each)}: ${each.words}`),
     },
     { name: "Overdue", lines: linesOf(overdue, (each) => title(each)) },
@@ -94,7 +94,7 @@ function countsOf({ opened, closed, decided, overdue, soon, validators, version 
   const voteCounts = [
     [opened.count, "opened"],
     [closed.count, "ended"],
-    [decided.count, "decided"],
+    [decided.count, "waiting to be closed"],
     [overdue.count, "overdue"],
     [soon.count, "due soon"],
   ] as const;

@@ -125,7 +125,7 @@ async function pingedLine(services: FeedServices, guildId: string): Promise<Mark
     return md`⚠️ No channel pings them yet: the governance subscription in ${mentionsOf(paused)} is paused. Resume it in \`/setup\`.`;
   return all.length === 0
     ? md`⚠️ No channel pings them yet. Add Governance in \`/setup\`${services.renderer.networkOption}, then pick it there, press Edit, and choose to ping representatives.`
-    : md`⚠️ No channel pings them yet. Pick the governance subscription in \`/setup\`, press Edit, switch on reminders before deadlines, and choose to ping representatives.`;
+    : md`⚠️ No channel pings them yet. Pick the governance subscription in \`/setup\`, press Edit, check that reminders before deadlines are on, and choose to ping representatives.`;
 }
 
 /** Warns of a member who can see none of the channels that ping them. Nothing, if Discord cannot be asked. */

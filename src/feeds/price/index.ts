@@ -71,8 +71,8 @@ function newsOf({ subject: of, from, to }: PriceEvent): Markdown {
   const changeWords = change === "unchanged" ? md`` : md` (${change})`;
   const now = md`${usdNumber(to)}${changeWords}`;
   if (when === "moves" && value && over)
-    return md`Canton Coin ${isDown ? "fell" : "rose"} ${value}% or more in ${OVER[over]}: ${now}`;
-  if (when === undefined || value === undefined) return md`Canton Coin: ${now}`;
+    return md`Canton Coin ${isDown ? "fell" : "rose"} ${value}% or more in ${OVER[over]}: ${usdText(to)}${changeWords}`;
+  if (when === undefined || value === undefined) return md`Canton Coin: ${usdText(to)}${changeWords}`;
   // Rounded, a price just beyond the limit looks as if it were not.
   const rounded = Number(usdNumber(to).replaceAll(",", ""));
   const isShown = when === "below" ? rounded < Number(value) : rounded > Number(value);

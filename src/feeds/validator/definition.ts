@@ -83,7 +83,7 @@ async function groupStanding(
   if (!members) return [md`The list of super validators hasn't been read yet. Alerts begin once it has.`];
   const intervals = await readIntervals(state);
   const isActive = activeIn(directory, intervals);
-  const inactive = members.filter((party) => {
+  const silent = members.filter((party) => {
     const entry = directory.entry("validator", party);
     return entry !== undefined && !isActive(entry);
   });
@@ -94,7 +94,7 @@ async function groupStanding(
       ? md`You'll be told of each after ${spanWords(afterMs)} without a report, and after two missed reports at the earliest.`
       : md`⚠️ \`${formatDuration(chosenMs ?? 0)}\` is too early for two missed reports: most validators report about every ${roughly(ms)}. You'll be told of each after two missed reports: after ${spanWords(afterMs)} if it reports that often.`;
   return [
-    md`${countedWords(members.length, "validator")} at the moment, ${inactive.length} of them inactive.`,
+    md`${countedWords(members.length, "validator")} at the moment, ${silent.length} of them silent.`,
     chosenMs === undefined ? md`You'll be told of each after two missed reports.` : limitWords,
   ];
 }

@@ -100,11 +100,19 @@ export const readEvent = (json: unknown): ValidatorEvent | undefined =>
 
 /** Used instead of a validator in group alerts. */
 export const MANY = "many";
+/** Used instead of a validator in alerts about a hold. */
+const HOLD = "hold";
 
 /** Returns the subject of a silence's messages. The functions below do the same for alerts about a whole channel. */
 export const silenceOf = (validator: string, since: number): string => `${validator}/${since}`;
 export const manySubject = (since: number): string => silenceOf(MANY, since);
-export const holdSubject = (since: number): string => `hold/${since}`;
+export const holdSubject = (since: number): string => silenceOf(HOLD, since);
+
+/** Returns the validator that a message's subject is about. `undefined` if it is about a whole channel. */
+export function validatorIn(subject: string): string | undefined {
+  const validator = subject.slice(0, subject.lastIndexOf("/"));
+  return validator === MANY || validator === HOLD ? undefined : validator;
+}
 
 /** Returns the validators that an event is about. Empty if it is about the network, or an earlier version did not store them. */
 export function validatorsOf(event: ValidatorEvent): readonly string[] {

@@ -23,6 +23,7 @@ import {
   subjectOf,
   topicOf,
   type ValidatorEvent,
+  validatorIn,
   validatorsOf,
 } from "./events.js";
 import { newsView } from "./messages.js";
@@ -36,9 +37,13 @@ const JUST_TOLD_MS = 10 * MINUTE;
 function createFeed({ state, renderer, names, directory, explorer, now }: FeedDeps): Feed<ValidatorEvent> {
   const deps = { state, names, explorer: explorer.for("background", { maxAgeMs: DAY }), now };
   /** Shown for an alert whose subscription was removed. */
-  const closedView: View = {
-    notification: md`⚪ Closed: no longer watched`,
-    body: [md`This alert's subscription was removed, so it's no longer updated.`],
+  const closedView = (subject: string): View => {
+    const validator = validatorIn(subject);
+    const named = validator === undefined ? md`` : md` (${names.distinct(validator, 100)})`;
+    return {
+      notification: md`⚪ Closed: no longer watched${named}`,
+      body: [md`Its subscription was removed or changed, so this message is no longer updated.`],
+    };
   };
   /** Shown for an alert whose document cannot be read. */
   const lostView: View = {
@@ -49,7 +54,7 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
     const view = await alertView(deps, subject, channelId, mark);
     if (view) return renderer.message(view);
     const isLost = await state.open(alerts).wasSetAside(alertId(channelId, subject));
-    return renderer.message(isLost ? lostView : closedView);
+    return renderer.message(isLost ? lostView : closedView(subject));
   };
   const titleOf = async (subject: string, channelId: string): Promise<string> => {
     const alert = await state.open(alerts).get(alertId(channelId, subject));

@@ -252,7 +252,7 @@ function rhythmView(
   if (endedAt === undefined || nowMs === undefined)
     return {
       notification: isPartial
-        ? md`⏸ Most validators report more rarely now than ${beforeWords}; silence alerts are on hold`
+        ? md`⏸ Most validators now report less often than ${beforeWords}; silence alerts are on hold`
         : md`⏸ No validator has reported since ${utcTime(newestAt)}, though the ledger is moving; silence alerts are on hold`,
       tone: "warning",
       body: [
@@ -349,8 +349,11 @@ export function newsView(
       const headline = members
         ? md`🔴 Still silent: ${namesOf(members, MAX_IN_NEWS, known)}`
         : md`🔴 Still silent: ${name}, no report for ${silentWords(known.now - since)}`;
+      // The headline has the first names already.
+      const isCut = members !== undefined && members.length > MAX_IN_NEWS;
+      const allNames = isCut ? md`: ${namesOf(members, MAX_NAMED, known)}` : md``;
       const detailLines = members
-        ? [md`From the group alert of ${timestampWithAge(since)}: ${namesOf(members, MAX_NAMED, known)}.`]
+        ? [md`From the group alert of ${timestampWithAge(since)}${allNames}.`]
         : [md`Last report ${timestampWithAge(since)}`, ...factLines(known)];
       const screenLink = members ? listLink(mark) : details(validator, mark);
       return {

@@ -56,9 +56,9 @@ describe("the price in a digest", () => {
 describe("a digest of a day on which no request opened or ended", () => {
   it.each([
     [
-      "decided",
+      "waiting to be closed",
       { decided: { count: 1, named: [{ id: "1", title: "A motion", words: "rejected by the votes" }] } },
-      ["Decided, not closed yet", "• **A motion**: rejected by the votes"],
+      ["Waiting to be closed", "• **A motion**: rejected by the votes"],
     ],
     [
       "overdue",

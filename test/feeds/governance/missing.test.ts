@@ -76,7 +76,7 @@ describe("missing votes", () => {
     const listed = textOf(await ask("/voters list"));
     expect(listed).toContain(`**${first.name}** → <@${ana.id}>`);
     expect(listed).toContain(`**${second.name}** → <@&${roleId}>`);
-    expect(listed).toContain("No channel pings them yet");
+    expect(listed).toMatch(/No channel pings them yet\..*check that reminders before deadlines are on/);
     const closed = world().addRole(harness.discord.guild, "Closed", 0n);
     expect(textOf(await ask("/voters set", { sv: second.name, who: closed.id }))).toContain(
       "Make it mentionable",

@@ -286,7 +286,8 @@ describe("one subscription to several validators", () => {
       world()
         .read(ops)
         .find((each) => each.id === id)?.content;
-    await world().until(() => contentOf(droppedAlert)?.includes("no longer watched"), "the closed alert");
+    const closed = `Closed: no longer watched (${dropped.party.name})`;
+    await world().until(() => contentOf(droppedAlert)?.includes(closed), "the closed alert");
     await polled();
     expect(contentOf(keptAlert)).toContain("🔴");
     const list = textOf(await driver().ask(olga(), "/subscribe list"));

@@ -10,7 +10,12 @@ import { createNames } from "../../../src/directory/names.js";
 import { createRenderer } from "../../../src/discord/message.js";
 import { createPacer } from "../../../src/discord/pacer.js";
 import { alertId, alerts } from "../../../src/feeds/validator/collections.js";
-import { manySubject, silenceOf, type ValidatorEvent } from "../../../src/feeds/validator/events.js";
+import {
+  holdSubject,
+  manySubject,
+  silenceOf,
+  type ValidatorEvent,
+} from "../../../src/feeds/validator/events.js";
 import { validator } from "../../../src/feeds/validator/index.js";
 import { activities } from "../../../src/ledger/network-rhythm.js";
 import { openFileStore } from "../../../src/storage/file-store.js";
@@ -120,12 +125,13 @@ it.each([
 });
 
 it.each([
-  ["was removed", false, /Closed: no longer watched/],
-  ["cannot be read", true, /my record of this alert can't be read/],
-])("an alert whose document %s says so", async (_, isBroken, words) => {
+  ["was removed", silenceOf("fjord::1220", 1), false, /^⚪ Closed: no longer watched \(fjord/],
+  ["was removed, about many validators,", manySubject(1), false, /^⚪ Closed: no longer watched$/],
+  ["was removed, about a hold,", holdSubject(1), false, /^⚪ Closed: no longer watched$/],
+  ["cannot be read", silenceOf("fjord::1220", 1), true, /my record of this alert can't be read/],
+])("an alert whose document %s says so", async (_, subject, isBroken, words) => {
   const store = openFileStore(newDataDir());
   const state = createState(store, { log: quiet });
-  const subject = silenceOf("fjord::1220", 1);
   if (isBroken)
     await store.commit([
       { op: "put", collection: alerts.name, id: alertId(CHANNEL, subject), text: '{"kind":"silent"}' },
