@@ -24,19 +24,29 @@ const LEFT_MS = 30 * DAY;
 const CHANNELS_PER_REMOVAL = 50;
 
 /** True if the bot left a channel's server so long ago that the channel's subscriptions are removed. @param now epoch ms */
-export const isAbandoned = ({ paused = false, goneSince }: Health, now: number): boolean =>
+const isAbandoned = ({ paused = false, goneSince }: Health, now: number): boolean =>
   paused && goneSince !== undefined && now - goneSince > LEFT_MS;
 
+interface DeparturesContext
+  extends Pick<
+    DeliveryContext,
+    "state" | "lease" | "rest" | "subscriptions" | "janitor" | "pacer" | "log" | "now"
+  > {
+  readonly stopping: AbortSignal;
+}
+
 /**
- * Creates the function that removes the channels of servers that the bot left long ago. If it was invited again, they stay paused.
- * If Discord does not answer, they are left for the next call.
+ * Creates the job that looks up some quiet channels. It removes the subscriptions of those that were deleted, and notes when the bot
+ * has left a server, whose subscriptions it removes 30 days later.
  */
-export function createRemoval({
-  rest,
-  subscriptions,
-  janitor,
-}: Pick<DeliveryContext, "rest" | "subscriptions" | "janitor">) {
-  return async (abandoned: readonly Subscription[]): Promise<void> => {
+export function createDepartures(context: DeparturesContext) {
+  const { state, lease, rest, subscriptions, janitor, pacer, log, now, stopping } = context;
+
+  /**
+   * Removes the channels of servers that the bot left long ago. If it was invited again, they stay paused. If Discord does not answer,
+   * they are left for the next run.
+   */
+  const removeAbandoned = async (abandoned: readonly Subscription[]): Promise<void> => {
     /** Servers by channel. A subscription from the environment does not know its server, but another one in its channel may. */
     const guilds = new Map<string, string | null>();
     for (const { channelId, guildId } of abandoned)
@@ -55,23 +65,6 @@ export function createRemoval({
     for await (const piece of inPieces(leftChannelIds, CHANNELS_PER_REMOVAL))
       await janitor.removeChannels(piece);
   };
-}
-
-interface DeparturesContext
-  extends Pick<
-    DeliveryContext,
-    "state" | "lease" | "rest" | "subscriptions" | "janitor" | "pacer" | "log" | "now"
-  > {
-  readonly stopping: AbortSignal;
-}
-
-/**
- * Creates the job that looks up some quiet channels. It removes the subscriptions of those that were deleted, and notes when the bot
- * has left a server, whose subscriptions it removes 30 days later.
- */
-export function createDepartures(context: DeparturesContext) {
-  const { state, lease, rest, subscriptions, janitor, pacer, log, now, stopping } = context;
-  const removeAbandoned = createRemoval(context);
 
   /** Notes that the bot has left a channel's server, unless the subscription was removed meanwhile. */
   const noteLeft = async (subscription: Subscription) => {

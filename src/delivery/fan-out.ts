@@ -1,10 +1,33 @@
-import { inPieces } from "../util/event-loop.js";
+import { filterInTurns, inPieces } from "../util/event-loop.js";
+import { addTo } from "../util/groups.js";
 import { type Bundle, type Delivery, deliveryId, type FanOut, type Subscription } from "./collections.js";
 import { type Feed, receives } from "./feed.js";
-import type { Listeners } from "./listeners.js";
+import type { Subscriptions } from "./subscriptions.js";
 
 /** Maximum number of deliveries that one commit writes. SQLite blocks the process for about 10 ms meanwhile. */
 export const BUNDLE = 200;
+
+/** A feed's subscriptions that can receive messages. */
+export interface Listeners {
+  readonly all: readonly Subscription[];
+  readonly byChannel: ReadonlyMap<string, readonly Subscription[]>;
+}
+
+/** Returns a feed's listeners. It reads all subscriptions, so call it once for many events. */
+export async function readListeners(
+  subscriptions: Pick<Subscriptions, "healths" | "toFeed">,
+  feed: string,
+): Promise<Listeners> {
+  const healths = await subscriptions.healths();
+  const all = await filterInTurns(await subscriptions.toFeed(feed), ({ isPaused, channelId }) => {
+    const { paused, goneSince } = healths.get(channelId) ?? {};
+    // News for a channel that refuses them waits for a day, in case it is resumed.
+    return !isPaused && !(paused && goneSince !== undefined);
+  });
+  const byChannel = new Map<string, Subscription[]>();
+  for await (const piece of inPieces(all)) for (const each of piece) addTo(byChannel, each.channelId, each);
+  return { all, byChannel };
+}
 
 /** Sorts subscriptions so that servers take turns: one with hundreds of channels must not be served before all others. */
 function inTurns(subscriptions: readonly Subscription[]): readonly Subscription[] {

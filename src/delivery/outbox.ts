@@ -7,9 +7,8 @@ import type { DeliveryContext } from "./context.js";
 import { dueAt, mayBeNext } from "./decisions.js";
 import { createDeliver } from "./deliver.js";
 import { drillEventId, drillOf, isLateDrill } from "./drill.js";
-import { bundlesOf, deliveriesIn, fanOut } from "./fan-out.js";
+import { bundlesOf, deliveriesIn, fanOut, type Listeners } from "./fan-out.js";
 import type { Feed } from "./feed.js";
-import type { Listeners } from "./listeners.js";
 import type { SendingContext } from "./recording.js";
 import { createStoredQueue } from "./stored-queue.js";
 

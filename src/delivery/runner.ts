@@ -1,15 +1,14 @@
 import type { CollectionDefinition } from "../storage/collection.js";
 import { lazy } from "../util/single-flight.js";
 import type { DeliveryContext } from "./context.js";
+import { type Listeners, readListeners } from "./fan-out.js";
 import type { Feed } from "./feed.js";
-import { createListeners, type Listeners } from "./listeners.js";
 import type { Findings, PollOutcome, RunningFeed, Subscribers } from "./module.js";
 import type { Outbox } from "./outbox.js";
 import type { Subscriptions } from "./subscriptions.js";
 import type { Upkeep } from "./upkeep.js";
 
-interface RunnerContext
-  extends Pick<DeliveryContext, "state" | "rest" | "subscriptions" | "janitor" | "now"> {
+interface RunnerContext extends Pick<DeliveryContext, "state" | "subscriptions" | "janitor"> {
   readonly outbox: Pick<Outbox, "prepare">;
   readonly upkeep: Pick<Upkeep, "touch">;
 }
@@ -17,18 +16,16 @@ interface RunnerContext
 const NOBODY: Listeners = { all: [], byChannel: new Map() };
 
 /** Creates the view of a feed's subscriptions for a poll. */
-function createSubscribers(feed: Feed, context: RunnerContext) {
-  const { subscriptions } = context;
-  const listenersOf = createListeners(context);
-  const readListeners = () => lazy(() => listenersOf(feed));
+function createSubscribers({ definition: { name } }: Feed, { subscriptions }: RunnerContext) {
+  const lazyListeners = () => lazy(() => readListeners(subscriptions, name));
   // Read once per poll, because thousands of people have a channel each.
   let healths: ReturnType<Subscriptions["healths"]> | undefined;
-  let listeners = readListeners();
+  let listeners = lazyListeners();
   const subscribers: Subscribers = {
     async subscriptions() {
       healths = undefined;
-      listeners = readListeners();
-      return subscriptions.toFeed(feed.definition.name);
+      listeners = lazyListeners();
+      return subscriptions.toFeed(name);
     },
     async isHeard({ isPaused, channelId }) {
       if (isPaused) return false;

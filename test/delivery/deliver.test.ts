@@ -17,10 +17,9 @@ import {
   subscriptionId,
 } from "../../src/delivery/collections.js";
 import { requestDrill } from "../../src/delivery/drill.js";
-import { BUNDLE } from "../../src/delivery/fan-out.js";
+import { BUNDLE, readListeners } from "../../src/delivery/fan-out.js";
 import type { Feed, SubjectState } from "../../src/delivery/feed.js";
 import { createJanitor } from "../../src/delivery/janitor.js";
-import { createListeners } from "../../src/delivery/listeners.js";
 import { createOutbox, type Outbox } from "../../src/delivery/outbox.js";
 import { createSubscriptions } from "../../src/delivery/subscriptions.js";
 import { createUpkeep } from "../../src/delivery/upkeep.js";
@@ -112,7 +111,6 @@ function deliveryOf(feed: Partial<Feed>) {
     mayEdit: () => true,
   };
   outbox = createOutbox({ ...context, onRecorded: () => {} });
-  const listenersOf = createListeners(context);
   const subscribe = (subject: string | null, more: Partial<Subscription> = {}) =>
     state.commit([
       state.open(subscriptionDocuments).put(subscriptionId(channelId, FEED, subject), {
@@ -132,7 +130,11 @@ function deliveryOf(feed: Partial<Feed>) {
       }),
     ]);
   const publish = async (event: string) => {
-    const { writes, release } = await outbox.prepare(ownFeed, [event], await listenersOf(ownFeed));
+    const { writes, release } = await outbox.prepare(
+      ownFeed,
+      [event],
+      await readListeners(subscriptions, FEED),
+    );
     await state.commit(writes);
     return release;
   };

@@ -93,8 +93,6 @@ export async function runGovernance(explorer: SandboxExplorer, discord: SandboxD
     upkeep: { touch: () => {} },
     subscriptions,
     janitor,
-    rest,
-    now,
   });
   return { running, outbox, runner };
 }
