@@ -2,7 +2,7 @@ import { announcedId, announcements } from "../../delivery/collections.js";
 import type { Feed } from "../../delivery/feed.js";
 import type { FeedDeps, FeedModule } from "../../delivery/module.js";
 import { SUPER_VALIDATORS } from "../../directory/directory.js";
-import { coveredBy, covers, membersOf, ownOf } from "../../directory/groups.js";
+import { coveredBy, covers, ownOf } from "../../directory/groups.js";
 import { titleRoom } from "../../discord/message.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import { activities } from "../../ledger/network-rhythm.js";
@@ -170,21 +170,7 @@ export const validator: FeedModule = {
   pollMs: ({ watchPollSeconds }) => watchPollSeconds * 1_000,
 
   create(deps) {
-    const { explorer, state, directory, now } = deps;
-    return {
-      feed: createFeed(deps),
-      poll: createValidatorWatch({
-        explorer: explorer.for("background", { maxAgeMs: 0, keep: false }),
-        state,
-        membersOf: (subject) => membersOf(subject, directory),
-        isListed: (party) => directory.entry("validator", party) !== undefined,
-        lastListed: (party) =>
-          directory.entry("validator", party) ? directory.readAt("validator") : undefined,
-        lastReport: (party) => directory.entry("validator", party)?.seenAt ?? undefined,
-        survey: directory.versions,
-        nextUpgrade: () => directory.upgrade()?.upgradeAt,
-        now,
-      }),
-    };
+    const explorer = deps.explorer.for("background", { maxAgeMs: 0, keep: false });
+    return { feed: createFeed(deps), poll: createValidatorWatch({ ...deps, explorer }) };
   },
 };

@@ -1,7 +1,7 @@
 import type { Subscription } from "../../delivery/collections.js";
 import type { Findings, Subscribers } from "../../delivery/module.js";
-import { SUPER_VALIDATORS } from "../../directory/directory.js";
-import { isGroup } from "../../directory/groups.js";
+import { type Directory, SUPER_VALIDATORS } from "../../directory/directory.js";
+import { isGroup, membersOf } from "../../directory/groups.js";
 import {
   type Activity,
   activities,
@@ -141,8 +141,7 @@ export interface Poll extends NetworkReading {
   readonly reading: ActivityReading;
   /** Versions of the active validators of the network. */
   readonly survey: VersionSurvey;
-  /** Returns the time of the newest list of validators if it contains this one, epoch ms. */
-  readonly lastListed: (party: string) => number | undefined;
+  readonly directory: Directory;
   /** Time of the network's next upgrade, epoch ms. `undefined` if none is scheduled. */
   readonly upgradeAt: number | undefined;
   /** True if the explorer has probably lost validators from its list: the missing ones then count as delisted only after a day. */
@@ -155,14 +154,6 @@ export interface Poll extends NetworkReading {
 /** Returns an alert, including changes from this poll. */
 export const alertIn = ({ found, loaded }: Poll, id: string): Alert | undefined =>
   found.alerts.get(id) ?? loaded.alerts.get(id);
-
-/** The groups of validators, as the lists of names show them. */
-export interface GroupSource {
-  /** Returns a validator, or the members of a group. `undefined` if they are not known yet. */
-  readonly membersOf: (subject: string) => readonly string[] | undefined;
-  /** True if the list of validators contains a party. */
-  readonly isListed: (party: string) => boolean;
-}
 
 /** Returns the validators in the ids of stored states, by channel. */
 function partiesByChannel(ids: Iterable<string>): ReadonlyMap<string, readonly string[]> {
@@ -177,7 +168,7 @@ function partiesByChannel(ids: Iterable<string>): ReadonlyMap<string, readonly s
 }
 
 /** Loads the stored state, alerts and subscriptions for a poll. */
-export async function load(state: State, subscribers: Subscribers, { membersOf, isListed }: GroupSource) {
+export async function load(state: State, subscribers: Subscribers, directory: Directory) {
   const [subscriptions, watches, openAlerts, answers, activity, rhythm] = await Promise.all([
     subscribers.subscriptions(),
     state.open(validatorWatches).list(),
@@ -195,7 +186,7 @@ export async function load(state: State, subscribers: Subscribers, { membersOf, 
   };
   const members = new Map<string, readonly string[] | undefined>();
   for (const { subject } of subscriptions)
-    if (subject !== null && !members.has(subject)) members.set(subject, membersOf(subject));
+    if (subject !== null && !members.has(subject)) members.set(subject, membersOf(subject, directory));
   /** The validators that each channel has watched so far. Only groups ask for them. */
   let watchedBefore: ReadonlyMap<string, readonly string[]> | undefined;
   const watchedIn = (channelId: string): readonly string[] => {
@@ -208,7 +199,9 @@ export async function load(state: State, subscribers: Subscribers, { membersOf, 
     if (known === undefined) return watchedIn(channelId);
     // Validators that have left the list leave their group once that is certain.
     const vanished =
-      subject === SUPER_VALIDATORS ? watchedIn(channelId).filter((party) => !isListed(party)) : [];
+      subject === SUPER_VALIDATORS
+        ? watchedIn(channelId).filter((party) => !directory.entry("validator", party))
+        : [];
     return [...known, ...vanished];
   };
   for (const subscription of subscriptions) {

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { hasTopic } from "../../delivery/feed.js";
-import type { PollSteps, Subscribers } from "../../delivery/module.js";
-import type { ReportIntervals } from "../../directory/active.js";
+import type { FeedDeps, PollSteps, Subscribers } from "../../delivery/module.js";
 import type { Explorer } from "../../explorer/service.js";
 import {
   type Activity,
@@ -12,8 +11,7 @@ import {
 } from "../../ledger/network-rhythm.js";
 import { judgeReports, SHORT_PAUSE_MS } from "../../ledger/rhythm.js";
 import { isStillOrSettling } from "../../ledger/rounds.js";
-import { compareVersions, isVersion, newestCredible, type VersionSurvey } from "../../ledger/versions.js";
-import type { State } from "../../storage/state.js";
+import { compareVersions, isVersion, newestCredible } from "../../ledger/versions.js";
 import { ageOf } from "../../util/clock.js";
 import { filterInTurns, inPieces, yieldIfBusy } from "../../util/event-loop.js";
 import { defined } from "../../util/present.js";
@@ -22,7 +20,6 @@ import { alertId, type SilentAlert, subjectIn, type ValidatorWatch } from "./col
 import { behindWhat, dueWarning, isListedAgain, judge, judgeVersion } from "./decide.js";
 import { settleHold } from "./holds.js";
 import {
-  type GroupSource,
   type Loaded,
   load,
   noFindings,
@@ -54,19 +51,9 @@ const MANY_MISSING = 5;
 /** Time until they count as delisted nevertheless, in ms. */
 const MANY_GONE_MS = DAY;
 
-interface ValidatorWatchDeps extends GroupSource {
+interface ValidatorWatchDeps extends Pick<FeedDeps, "state" | "directory" | "now"> {
   /** Returns fresh readings only. */
   readonly explorer: Explorer;
-  readonly state: State;
-  /** Returns a validator's last report in the list of validators, epoch ms. `undefined` if it is not listed or has none. */
-  readonly lastReport: (party: string) => number | undefined;
-  /** Returns the time of the newest list of validators if it contains this one, epoch ms. */
-  readonly lastListed: (party: string) => number | undefined;
-  /** Returns the versions of the network's active validators. */
-  readonly survey: (intervals: ReportIntervals) => VersionSurvey;
-  /** Returns the time of the network's next upgrade, epoch ms. */
-  readonly nextUpgrade: () => number | undefined;
-  readonly now: () => number;
 }
 
 /** Number of documents per commit. */
@@ -82,7 +69,7 @@ function isListDoubtful(live: readonly WatchedValidator[], { absent }: ActivityR
 
 /** Handles a validator that the explorer does not know. It is delisted if it is missing twice. */
 function judgeAbsence(poll: Poll, each: WatchedValidator): ValidatorWatch {
-  const { found, now } = poll;
+  const { directory, found, now } = poll;
   const { validator, watch, subscription } = each;
   const { channelId } = subscription;
   const { missingSince: missedAt, ...present } = watch;
@@ -90,7 +77,8 @@ function judgeAbsence(poll: Poll, each: WatchedValidator): ValidatorWatch {
   if (poll.isBehind) return present;
   const missingSince = missedAt ?? now;
   // The explorer's answers about one validator may be wrong. The list counts.
-  if ((poll.lastListed(validator) ?? 0) > missingSince) return { ...watch, missingSince: now };
+  const listedAt = directory.entry("validator", validator) && directory.readAt("validator");
+  if ((listedAt ?? 0) > missingSince) return { ...watch, missingSince: now };
   const goneAfterMs = poll.isListDoubtful ? MANY_GONE_MS : GONE_MS;
   if (ageOf(missingSince, now) < goneAfterMs || missingSince > now)
     return { ...watch, missingSince: Math.min(missingSince, now) };
@@ -108,15 +96,15 @@ function judgeAbsence(poll: Poll, each: WatchedValidator): ValidatorWatch {
   return { ...told, goneAt: now };
 }
 
-/** Continues the alerts about a validator that the explorer lists again. @param lastReport see `isListedAgain` */
+/** Continues the alerts about a validator that the explorer lists again. */
 function noteReturn(
-  { reading, found, now }: Poll,
+  { directory, reading, found, now }: Poll,
   { id, validator, subscription, watch }: WatchedValidator,
-  lastReport: number | undefined,
 ): void {
   const { goneAt = now, ...rest } = watch;
   // The explorer may show its old row again.
   const isSeen = (reading.seen.get(validator)?.seenAt ?? 0) > goneAt;
+  const lastReport = directory.entry("validator", validator)?.seenAt ?? undefined;
   if (!isListedAgain(goneAt, isSeen, lastReport, now)) return;
   found.watches.set(id, rest);
   found.events.push({ kind: "listed", channelId: subscription.channelId, validator, since: goneAt });
@@ -209,8 +197,7 @@ const OLD_COPY_MS = 5 * MINUTE;
  * Creates the poll that reads all watched validators' reports and publishes alerts. Missing data is not news:
  * if data cannot be read, or if the explorer is behind, nothing changes.
  */
-export function createValidatorWatch(deps: ValidatorWatchDeps) {
-  const { explorer, state, membersOf, isListed, lastReport, lastListed, survey, nextUpgrade, now } = deps;
+export function createValidatorWatch({ explorer, state, directory, now }: ValidatorWatchDeps) {
   /** Revisions of people's responses that alerts already show. */
   const shownRevisions = new Map<string, number>();
   let lastResponses: Loaded["responses"] | undefined;
@@ -221,7 +208,7 @@ export function createValidatorWatch(deps: ValidatorWatchDeps) {
   let newest = { reportAt: 0, isDoubted: false };
 
   return async function* (subscribers: Subscribers): PollSteps {
-    const loaded = await load(state, subscribers, { membersOf, isListed });
+    const loaded = await load(state, subscribers, directory);
     const oldWrites = await unwatchedWrites(state, loaded);
     const isCleanupDue = ageOf(cleanedAt, now()) >= DAY;
     if (isCleanupDue) cleanedAt = now();
@@ -269,11 +256,11 @@ export function createValidatorWatch(deps: ValidatorWatchDeps) {
       ...network,
       loaded,
       reading,
-      survey: survey((party) =>
+      survey: directory.versions((party) =>
         intervalFor(party === null ? undefined : activity.get(party), network.rhythm),
       ),
-      lastListed,
-      upgradeAt: nextUpgrade(),
+      directory,
+      upgradeAt: directory.upgrade()?.upgradeAt,
       isListDoubtful: isListDoubtful(live, reading),
       found,
       now: readSince,
@@ -284,7 +271,7 @@ export function createValidatorWatch(deps: ValidatorWatchDeps) {
       const nextWatch = await settle(poll, each, activity.get(each.validator));
       if (!isDeepStrictEqual(nextWatch, each.watch)) found.watches.set(each.id, nextWatch);
     }
-    for (const each of unlisted) noteReturn(poll, each, lastReport(each.validator));
+    for (const each of unlisted) noteReturn(poll, each);
     await readTraffic(poll);
     await dropUnwatchedMembers(poll);
     announceMany(poll);

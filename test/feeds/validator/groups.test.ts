@@ -137,10 +137,7 @@ it("keeps watching as before while the super validators are unknown, and delays 
   const other = { ...draftOf(validator.definition, "2"), subject: "q" };
   await state.commit([state.open(validatorWatches).put(subscriptionId("1", "validator", "p"), {})]);
   const subscribers = { subscriptions: async () => [own, other], isHeard: async () => true };
-  const { watched } = await load(state, subscribers, {
-    membersOf: (subject) => (subject === SUPER_VALIDATORS ? undefined : [subject]),
-    isListed: () => false,
-  });
+  const { watched } = await load(state, subscribers, createDirectory());
   expect([...watched.values()].map((each) => each.validator)).toEqual(["p", "q"]);
   await state.close();
 });

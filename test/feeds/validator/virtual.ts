@@ -2,6 +2,7 @@ import { Refused, type SandboxExplorer, startSandboxExplorer } from "../../../sa
 import type { Subscription } from "../../../src/delivery/collections.js";
 import { draftOf } from "../../../src/delivery/feed.js";
 import { createJanitor } from "../../../src/delivery/janitor.js";
+import { createDirectory } from "../../../src/directory/directory.js";
 import { ExplorerError } from "../../../src/explorer/errors.js";
 import type { ValidatorEvent } from "../../../src/feeds/validator/events.js";
 import { validator } from "../../../src/feeds/validator/index.js";
@@ -91,14 +92,13 @@ export async function play(scenario: Scenario, forMs: number): Promise<(Validato
   const poll = createValidatorWatch({
     explorer,
     state,
-    membersOf: (subject) => [subject],
-    isListed: () => true,
-    lastReport: () => undefined,
-    // As after a reading of the whole list every half hour.
-    lastListed: (party) =>
-      scenario.isUnlisted?.(parties.indexOf(party), now) ? undefined : now - (now % (30 * MINUTE)),
-    survey: () => ({ counts: new Map(), active: 0, mostCommon: null, newest: null }),
-    nextUpgrade: () => undefined,
+    directory: {
+      ...createDirectory(() => now),
+      // As after a reading of the whole list every half hour.
+      entry: (_, id) =>
+        scenario.isUnlisted?.(parties.indexOf(id), now) ? undefined : { id, name: null, active: null },
+      readAt: () => now - (now % (30 * MINUTE)),
+    },
     now: () => now,
   });
   const events: (ValidatorEvent & { at: number })[] = [];
