@@ -74,40 +74,36 @@ const CHANNELS_PER_STEP = 25;
 export async function* stepsOf(
   state: State,
   { watched }: Loaded,
-  { events, alerts: changedAlerts, watches }: PollFindings,
+  found: PollFindings,
 ): AsyncGenerator<Required<Pick<Findings, "events" | "writes" | "changed">>> {
-  interface Step {
-    readonly events: ValidatorEvent[];
-    readonly watches: (readonly [id: string, watch: ValidatorWatch])[];
-    readonly alerts: (readonly [id: string, alert: Alert])[];
-  }
+  const [allWatches, allAlerts] = [state.open(validatorWatches), state.open(alerts)];
+  type Step = Omit<PollFindings, "groups">;
   const byChannel = new Map<string, Step>();
   const stepOf = (channelId: string): Step => {
-    const step = byChannel.get(channelId) ?? { events: [], watches: [], alerts: [] };
+    const step = byChannel.get(channelId) ?? { events: [], alerts: new Map(), watches: new Map() };
     byChannel.set(channelId, step);
     return step;
   };
-  for await (const piece of inPieces(watches))
+  for await (const piece of inPieces(found.watches))
     for (const [id, watch] of piece) {
       const channelId = watched.get(id)?.subscription.channelId;
-      if (channelId !== undefined) stepOf(channelId).watches.push([id, watch]);
+      if (channelId !== undefined) stepOf(channelId).watches.set(id, watch);
     }
-  for await (const piece of inPieces(changedAlerts))
-    for (const [id, alert] of piece) stepOf(alert.channelId).alerts.push([id, alert]);
-  for await (const piece of inPieces(events))
+  for await (const piece of inPieces(found.alerts))
+    for (const [id, alert] of piece) stepOf(alert.channelId).alerts.set(id, alert);
+  for await (const piece of inPieces(found.events))
     for (const event of piece) stepOf(event.channelId).events.push(withSubject(event, watched));
   // Documents become text when their write is made, so that is done step by step.
   for await (const together of inPieces(byChannel.values(), CHANNELS_PER_STEP)) {
-    const ownAlerts = together.flatMap((each) => each.alerts);
+    const watches = together.flatMap((each) => [...each.watches]);
+    const changed = together.flatMap((each) => [...each.alerts]);
     yield {
-      events: together.flatMap((each) => each.events),
+      events: together.flatMap(({ events }) => events),
       writes: [
-        ...together.flatMap((each) =>
-          each.watches.map(([id, watch]) => state.open(validatorWatches).put(id, watch)),
-        ),
-        ...ownAlerts.map(([id, alert]) => state.open(alerts).put(id, alert)),
+        ...watches.map(([id, watch]) => allWatches.put(id, watch)),
+        ...changed.map(([id, alert]) => allAlerts.put(id, alert)),
       ],
-      changed: ownAlerts.map(([, { subject }]) => subject),
+      changed: changed.map(([, { subject }]) => subject),
     };
   }
 }
