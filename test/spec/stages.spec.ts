@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
 import type { TrackedVoteRequest } from "../../src/feeds/governance/collections.js";
-import { createStageChecks } from "../../src/feeds/governance/stages.js";
+import { findStages } from "../../src/feeds/governance/stages.js";
 import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 import { NOW, tracked } from "./vote-requests.js";
 
 /** Returns the changes and events of one poll at NOW for a request. */
 async function check(known: TrackedVoteRequest, superValidators?: number, awaits?: boolean) {
-  const checkStages = createStageChecks({
+  const deps = {
     requests: { all: async () => new Map([["k", known]]) },
     superValidators: async () => superValidators,
     now: () => NOW,
-  });
-  const { learnt, events } = await checkStages(awaits);
+  };
+  const { learnt, events } = await findStages(deps, async () => false, awaits);
   return { next: learnt.get("k"), events };
 }
 

@@ -14,7 +14,7 @@ import { neededForTracked, trackedStanding } from "./tracking.js";
 /** Duration of an event, in ms. It ends at the deadline. */
 const LASTS_MS = HOUR;
 
-interface VoteCalendarDeps extends Omit<RequestDeps, "explorer"> {
+interface VoteCalendarDeps extends Omit<RequestDeps, "explorer" | "state"> {
   readonly renderer: Renderer;
 }
 

@@ -69,7 +69,7 @@ export const governance: FeedModule = {
       // The stored names may lack the times when a request opened or ended. They give the order in which votes took effect.
       if (tracked.phase === "open" || tracked.closedAt !== undefined) learn(tracked);
     });
-    const snapshots = createSnapshots({
+    const snapshotOf = createSnapshots({
       explorer: explorer.for("background", { maxAgeMs: 10_000 }),
       hourly: explorer.for("background", { maxAgeMs: 2 * HOUR }),
       tracked: requests.get,
@@ -109,7 +109,7 @@ export const governance: FeedModule = {
           const payload = renderer.message(messages.digest(event, mark, isForNew));
           return { payload, title: isForNew ? "New vote requests" : "Vote requests that ended", revision: 0 };
         }
-        const snapshot = await snapshots.of(event.key, "row" in event ? event.row : undefined);
+        const snapshot = await snapshotOf(event.key, "row" in event ? event.row : undefined);
         const shown = (view: View) => ({
           payload: renderer.message(view),
           title: titleOf(snapshot),
@@ -150,12 +150,12 @@ export const governance: FeedModule = {
             const known = await requests.get(reminder.key);
             const event = { ...reminder, ...(known ? seenOf(known, now()) : {}) };
             return renderer.message(
-              await reminding.current(event, await snapshots.of(reminder.key), mark, recipients),
+              await reminding.current(event, await snapshotOf(reminder.key), mark, recipients),
             );
           }
-          return renderer.message(messages.announcement(await snapshots.of(subject), mark));
+          return renderer.message(messages.announcement(await snapshotOf(subject), mark));
         },
-        titleOf: async (key) => titleOf(await snapshots.of(key)),
+        titleOf: async (key) => titleOf(await snapshotOf(key)),
         beginningOf: (subject) => (reminderOf(subject) ? subject : openingOf(subject)),
       },
     };

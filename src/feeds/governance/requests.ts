@@ -1,33 +1,24 @@
 import type { Names } from "../../directory/names.js";
 import type { Explorer } from "../../explorer/service.js";
 import type { State } from "../../storage/state.js";
-import type { Write } from "../../storage/store.js";
 import { yieldIfBusy } from "../../util/event-loop.js";
 import { lazy } from "../../util/single-flight.js";
 import { type TrackedVoteRequest, trackedVoteRequests } from "./collections.js";
 import type { GovernanceEvent } from "./events.js";
 
-/** All tracked requests. The lease holder reads them once and caches them. */
-export interface TrackedVoteRequests {
-  all(): Promise<Map<string, TrackedVoteRequest>>;
-  get(key: string): Promise<TrackedVoteRequest | undefined>;
-  put(key: string, request: TrackedVoteRequest): Write;
-  /** True if a request's document could not be read, and the request has not been tracked again since. */
-  wasSetAside(key: string): Promise<boolean>;
-  /** Clears the cache. */
-  reread(): void;
-}
+/** All tracked requests. */
+export type TrackedVoteRequests = ReturnType<typeof createTrackedVoteRequests>;
 
 /**
- * Creates a cache of the tracked vote requests in a state.
+ * Creates a cache of the tracked vote requests in a state. The lease holder reads them once.
  * @param onRead called with each request when they are read
  */
 export function createTrackedVoteRequests(
   state: State,
   onRead: (request: TrackedVoteRequest) => void = () => {},
-): TrackedVoteRequests {
+) {
   const requests = state.open(trackedVoteRequests);
-  const read = async () => {
+  const read = async (): Promise<Map<string, TrackedVoteRequest>> => {
     const tracked = new Map(await requests.list());
     for (const each of tracked.values()) {
       await yieldIfBusy();
@@ -38,10 +29,12 @@ export function createTrackedVoteRequests(
   let loadRequests = lazy(read);
   return {
     all: () => loadRequests(),
-    get: async (key) => (await loadRequests()).get(key),
+    get: async (key: string) => (await loadRequests()).get(key),
     put: requests.put,
-    wasSetAside: async (key) => !(await loadRequests()).has(key) && requests.wasSetAside(key),
-    reread() {
+    /** True if a request's document could not be read, and the request has not been tracked again since. */
+    wasSetAside: async (key: string) => !(await loadRequests()).has(key) && requests.wasSetAside(key),
+    /** Clears the cache. */
+    reread(): void {
       loadRequests = lazy(read);
     },
   };
@@ -52,6 +45,7 @@ export interface RequestDeps {
   /** Returns fresh readings only. */
   readonly explorer: Explorer;
   readonly requests: TrackedVoteRequests;
+  readonly state: State;
   /** Returns the number of super validators, for tallies that do not contain it. */
   readonly superValidators: () => Promise<number | undefined>;
   readonly names: Names;

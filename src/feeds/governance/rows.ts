@@ -2,7 +2,6 @@ import { ifAnswered } from "../../explorer/errors.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import { openedAtIn, readDetail } from "../../ledger/vote-requests.js";
 import { isOver } from "../../ledger/vote-rules.js";
-import type { State } from "../../storage/state.js";
 import { HOUR } from "../../util/units.js";
 import { type TrackedVoteRequest, trackedVoteRequests } from "./collections.js";
 import { decide } from "./decisions.js";
@@ -34,12 +33,8 @@ export interface RowSource {
   readonly voters: number | undefined;
 }
 
-interface NewRowsDeps extends Pick<RequestDeps, "explorer" | "now"> {
-  readonly state: Pick<State, "open">;
-}
-
 /** Creates the judge of rows whose requests are not tracked yet. */
-export function createNewRows({ explorer, state, now }: NewRowsDeps) {
+export function createNewRows({ explorer, state, now }: Pick<RequestDeps, "explorer" | "state" | "now">) {
   const tracked = state.open(trackedVoteRequests);
   /** Times of the last complete reads before requests were first seen past their dates without an outcome, by key. */
   const unclearSince = new Map<string, number>();

@@ -36,15 +36,6 @@ export interface Snapshot {
   readonly missing: () => Promise<MissingVotes | null>;
 }
 
-/** Cached snapshots, shared by all channels that are served within a few seconds. */
-export interface Snapshots {
-  /**
-   * Reads a request's snapshot.
-   * @param row its row in the list, used if the details cannot be read
-   */
-  of(key: string, row?: VoteRequestListItem): Promise<Snapshot>;
-}
-
 interface SnapshotDeps {
   readonly explorer: Explorer;
   /** Returns older readings too. The directory asks for each super validator once an hour, so that these are cache hits. */
@@ -63,8 +54,11 @@ const MISSING_MS = 30_000;
 
 const isMissing = problemIs("missing");
 
-/** Creates snapshots from a request's details, or from tracked data if the explorer does not answer. */
-export function createSnapshots({ explorer, hourly, tracked, names, now }: SnapshotDeps): Snapshots {
+/**
+ * Creates the reading of a request's snapshot: from its details, or from tracked data if the explorer does not answer. All channels that
+ * are served within a few seconds share one.
+ */
+export function createSnapshots({ explorer, hourly, tracked, names, now }: SnapshotDeps) {
   const keptSnapshots = new LRUCache<string, Promise<Snapshot>>({ max: 100, ttl: KEPT_MS });
 
   const loadSnapshot = async (
@@ -105,11 +99,10 @@ export function createSnapshots({ explorer, hourly, tracked, names, now }: Snaps
     };
   };
 
-  return {
-    async of(key, row) {
-      const knownRequest = await tracked(key);
-      const id = `${key}:${knownRequest?.revision}:${row ? "row" : ""}`;
-      return singleFlight(keptSnapshots, id, () => loadSnapshot(knownRequest, row), true);
-    },
+  /** @param row its row in the list, used if the details cannot be read */
+  return async (key: string, row?: VoteRequestListItem): Promise<Snapshot> => {
+    const knownRequest = await tracked(key);
+    const id = `${key}:${knownRequest?.revision}:${row ? "row" : ""}`;
+    return singleFlight(keptSnapshots, id, () => loadSnapshot(knownRequest, row), true);
   };
 }

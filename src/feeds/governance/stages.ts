@@ -5,18 +5,12 @@ import { HOUR } from "../../util/units.js";
 import type { TrackedVoteRequest } from "./collections.js";
 import { type GovernanceEvent, reminderId } from "./events.js";
 import { reminderTimes } from "./reminders.js";
-import type { ReadFindings, RequestDeps, TrackedVoteRequests } from "./requests.js";
+import type { ReadFindings, RequestDeps } from "./requests.js";
 import { options } from "./topics.js";
 import { mayHaveMoved, neededForTracked, sawQuorum, toVoteRequest, trackedStanding } from "./tracking.js";
 
 /** Time after a deadline by which the explorer shows all votes that were cast in time, in ms. */
 const SETTLED_MS = HOUR;
-
-interface StageDeps extends Pick<RequestDeps, "superValidators" | "now"> {
-  readonly requests: Pick<TrackedVoteRequests, "all">;
-  /** Says if the explorer does not know a request any more, so that it is not called overdue. */
-  readonly isUnknown?: (known: TrackedVoteRequest) => Promise<boolean>;
-}
 
 /**
  * Returns default reminders that are new in this version of the bot and already past. They count as done. One that an earlier
@@ -86,28 +80,29 @@ function advance(
 }
 
 /**
- * Creates the checks for dates that have passed, and for requests that are overdue. With `awaits`, requests are left out whose dates may
- * have moved.
+ * Finds dates that have passed, and requests that are overdue.
+ * @param isUnknown says if the explorer does not know a request any more, so that it is not called overdue
+ * @param awaits true to leave out requests whose dates may have moved
  */
-export function createStageChecks({
-  requests,
-  superValidators,
-  isUnknown = async () => false,
-  now,
-}: StageDeps) {
-  return async (awaits = false): Promise<ReadFindings> => {
-    const learntRequests = new Map<string, TrackedVoteRequest>();
-    const events: GovernanceEvent[] = [];
-    const openRequests = [...(await requests.all())].filter(
-      ([, each]) => each.phase === "open" && !(awaits && mayHaveMoved(each)),
-    );
-    for (const [key, known] of openRequests) {
-      const { next, overdueSince } = advance(known, await neededForTracked(known, superValidators), now());
-      if (isDeepStrictEqual(next, known) || (overdueSince !== undefined && (await isUnknown(known))))
-        continue;
-      learntRequests.set(key, next);
-      if (overdueSince !== undefined) events.push({ kind: "overdue", key, since: overdueSince });
-    }
-    return { learnt: learntRequests, events };
-  };
+export async function findStages(
+  {
+    requests,
+    superValidators,
+    now,
+  }: Pick<RequestDeps, "superValidators" | "now"> & {
+    readonly requests: Pick<RequestDeps["requests"], "all">;
+  },
+  isUnknown: (known: TrackedVoteRequest) => Promise<boolean>,
+  awaits = false,
+): Promise<ReadFindings> {
+  const learntRequests = new Map<string, TrackedVoteRequest>();
+  const events: GovernanceEvent[] = [];
+  for (const [key, known] of await requests.all()) {
+    if (known.phase !== "open" || (awaits && mayHaveMoved(known))) continue;
+    const { next, overdueSince } = advance(known, await neededForTracked(known, superValidators), now());
+    if (isDeepStrictEqual(next, known) || (overdueSince !== undefined && (await isUnknown(known)))) continue;
+    learntRequests.set(key, next);
+    if (overdueSince !== undefined) events.push({ kind: "overdue", key, since: overdueSince });
+  }
+  return { learnt: learntRequests, events };
 }

@@ -3,11 +3,10 @@ import { hasTopic } from "../../delivery/feed.js";
 import type { Findings, PollSteps, Subscribers } from "../../delivery/module.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import { identityOf } from "../../ledger/vote-requests.js";
-import type { LeasedState } from "../../storage/lease.js";
 import type { Write } from "../../storage/store.js";
 import { ageOf, isTimely } from "../../util/clock.js";
 import { MINUTE } from "../../util/units.js";
-import { createClosings, isUnknown } from "./closings.js";
+import { findOld, findVanished, isUnknown } from "./closings.js";
 import type { TrackedVoteRequest } from "./collections.js";
 import { findDueReminders } from "./due-reminders.js";
 import { eventId, type GovernanceEvent } from "./events.js";
@@ -15,7 +14,7 @@ import { createList } from "./list.js";
 import { createPendingCheck } from "./pending.js";
 import type { ReadFindings, RequestDeps } from "./requests.js";
 import { compareKnown, createNewRows, type RowSource } from "./rows.js";
-import { createStageChecks } from "./stages.js";
+import { findStages } from "./stages.js";
 import { topics } from "./topics.js";
 import { keyOf } from "./tracking.js";
 
@@ -26,7 +25,6 @@ export const PROGRESS = "governance";
 const MAX_SINGLE = 3;
 
 interface GovernanceWatchDeps extends RequestDeps {
-  readonly state: LeasedState;
   /** Called with a changed request once it is stored. */
   readonly onLearnt: (request: TrackedVoteRequest) => void;
   readonly pollMs: number;
@@ -64,9 +62,7 @@ export function createGovernanceWatch(deps: GovernanceWatchDeps) {
   const { explorer, state, requests, superValidators, onLearnt, pollMs, now } = deps;
   const readTimes = state.open(progress);
   const checkPending = createPendingCheck(deps);
-  const { findVanished, findOld } = createClosings(deps);
   const isLost = (known: TrackedVoteRequest) => isUnknown(explorer, known);
-  const checkStages = createStageChecks({ ...deps, isUnknown: isLost });
 
   /** Yields the findings as one step, and caches them once they are written. */
   async function* settle(
@@ -174,8 +170,8 @@ export function createGovernanceWatch(deps: GovernanceWatchDeps) {
     // Newer requests may have pushed one off the only page that an explorer shows. Its details say how it ended.
     if (whole || isOnlyPage) {
       list.noteWhole(totalElements);
-      yield* settle(await findVanished(rows));
-      yield* settle(await findOld());
+      yield* settle(await findVanished(deps, rows));
+      yield* settle(await findOld(deps));
     }
     const subscribedChannels = await subscribers.subscriptions();
     yield* settle(await checkPending(subscribedChannels));
@@ -186,7 +182,7 @@ export function createGovernanceWatch(deps: GovernanceWatchDeps) {
     // Wait for a complete read, which may confirm new dates, before announcing anything about the old ones. A row that stays unreadable
     // gets no confirmation.
     const awaits = done && !isSettled;
-    yield* settle(await checkStages(awaits));
+    yield* settle(await findStages(deps, isLost, awaits));
     yield* settle(await findDueReminders({ ...deps, startedAt }, subscribedChannels, isLost, awaits));
     return done ? "done" : "partial";
   };
