@@ -21,7 +21,7 @@ import { SAMPLE_MS } from "./ledger/prices.js";
 import { createRoundsReader } from "./ledger/rounds.js";
 import type { Log } from "./log.js";
 import { createVitals } from "./ops/vitals.js";
-import { type Lease, type LeasedState, type LeasedWork, LeaseLost, leased } from "./storage/lease.js";
+import { type Lease, type LeasedWork, LeaseLost, leased } from "./storage/lease.js";
 import type { State } from "./storage/state.js";
 import { StateError } from "./storage/store.js";
 import { createNotice } from "./util/notice.js";
@@ -112,7 +112,7 @@ export function createHousekeeping(
 export const stalledOf = async (backgrounds: readonly Background[]): Promise<readonly string[]> =>
   (await Promise.all(backgrounds.map((each) => each.stalled()))).flat();
 
-function startWork(deps: BackgroundDeps, state: LeasedState, lease: Lease) {
+function startWork(deps: BackgroundDeps, state: State, lease: Lease) {
   const { explorer, directory, names, polls, log, onDelivered, onPoll } = deps;
   const now = Date.now;
   const vitals = createVitals();

@@ -25,12 +25,13 @@ import { createMetrics, type Metrics } from "./ops/metrics.js";
 import { REDIS_PREFIX } from "./storage/cache.js";
 import { createIdKeys, forgetOldIds } from "./storage/id-keys.js";
 import { openStorage, type Storage } from "./storage/index.js";
-import { compete, holdForever, type Leadership, together } from "./storage/lease.js";
+import { compete, holdForever, together } from "./storage/lease.js";
 import { claimVersion, createState } from "./storage/state.js";
 import { ConflictError, type StateError } from "./storage/store.js";
 import { createWriteProbe } from "./storage/write-probe.js";
 import { digest } from "./util/digest.js";
 import { present } from "./util/present.js";
+import type { Job } from "./util/repeat.js";
 import { unlessAborted } from "./util/timeouts.js";
 import { MINUTE } from "./util/units.js";
 
@@ -190,7 +191,7 @@ async function startOn(
 
   const ready = whenReady(client);
   const loading = Promise.race([ready, delay(NAMES_AFTER_MS, undefined, { ref: false })]).then(startLoading);
-  let leadership: Leadership | undefined;
+  let leadership: Job | undefined;
   const stop = async () => {
     log.info({}, "Stopping after the running work is finished");
     registration?.stop();

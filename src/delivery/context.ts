@@ -2,14 +2,16 @@ import type { REST } from "discord.js";
 import type { Renderer } from "../discord/message.js";
 import type { Pacer } from "../discord/pacer.js";
 import type { Log } from "../log.js";
-import type { Lease, LeasedState } from "../storage/lease.js";
+import type { Lease } from "../storage/lease.js";
+import type { State } from "../storage/state.js";
 import type { Feed } from "./feed.js";
 import type { Janitor } from "./janitor.js";
 import type { Subscriptions } from "./subscriptions.js";
 
 /** Dependencies for delivering one network's messages under one lease. */
 export interface DeliveryContext {
-  readonly state: LeasedState;
+  /** Its commits throw `LeaseLost` after another process has taken over. */
+  readonly state: State;
   readonly lease: Lease;
   /** Client without retries, because deliveries handle failures themselves. */
   readonly rest: REST;

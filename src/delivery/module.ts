@@ -13,7 +13,7 @@ import type { ExplorerService } from "../explorer/service.js";
 import type { UnforeseenAnswer } from "../ledger/unforeseen.js";
 import type { Log } from "../log.js";
 import type { CollectionDefinition } from "../storage/collection.js";
-import type { Lease, LeasedState } from "../storage/lease.js";
+import type { Lease } from "../storage/lease.js";
 import type { State } from "../storage/state.js";
 import type { Write } from "../storage/store.js";
 import type { Subscription } from "./collections.js";
@@ -49,7 +49,8 @@ export interface SelfReport {
 export interface FeedDeps {
   readonly self: SelfReport;
   readonly explorer: ExplorerService;
-  readonly state: LeasedState;
+  /** Its commits throw `LeaseLost` after another process has taken over. */
+  readonly state: State;
   readonly lease: Pick<Lease, "validUntil">;
   readonly subscriptions: Pick<Subscriptions, "activeIn" | "of">;
   readonly renderer: Renderer;

@@ -2,13 +2,12 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import type { Log } from "../log.js";
 import { createNotice } from "../util/notice.js";
-import { repeat } from "../util/repeat.js";
+import { type Job, repeat } from "../util/repeat.js";
 import { withTimeout } from "../util/timeouts.js";
 import { defineCollection } from "./collection.js";
 import type { RedisClient } from "./redis.js";
 import { isConnectionLost } from "./redis-words.js";
 import { claimVersion, type State } from "./state.js";
-import type { Write } from "./store.js";
 
 /** The right to do the background work. Only one process holds it at a time. */
 export interface Lease {
@@ -28,23 +27,9 @@ export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
 }
 
-/** The state for the lease holder. Commits fail if the lease is lost. */
-export interface LeasedState extends State {
-  /**
-   * Applies all writes or none. Returns false if an expectation did not hold.
-   * @throws {LeaseLost} if another process has taken over
-   */
-  commit(writes: readonly Write[]): Promise<boolean>;
-}
-
-/** Work of the lease holder. */
+/** Work of the lease holder. Its state is `leased`. */
 export interface LeasedWork {
-  start(state: LeasedState, lease: Lease): Promise<void>;
-  stop(): Promise<void>;
-}
-
-/** A process's participation in the election of the lease holder. */
-export interface Leadership {
+  start(state: State, lease: Lease): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -70,8 +55,8 @@ export const together = (works: readonly LeasedWork[]): LeasedWork => ({
   },
 });
 
-/** Returns the same state, in which every commit fails after another process has taken over. */
-export function leased(state: State, { epoch, onFenced }: Pick<Lease, "epoch" | "onFenced">): LeasedState {
+/** Returns the same state, in which every commit throws `LeaseLost` after another process has taken over. */
+export function leased(state: State, { epoch, onFenced }: Pick<Lease, "epoch" | "onFenced">): State {
   const holder = { epoch };
   return {
     ...state,
@@ -104,7 +89,7 @@ async function nextEpoch(state: State): Promise<number> {
 }
 
 /** Starts the work for a state that only one process can open. This process has the lease until it ends. */
-export async function holdForever(state: State, work: LeasedWork): Promise<Leadership> {
+export async function holdForever(state: State, work: LeasedWork): Promise<Job> {
   const lease = { epoch: await nextEpoch(state), validUntil: () => Number.POSITIVE_INFINITY };
   await work.start(leased(state, lease), lease);
   return { stop: () => work.stop() };
@@ -161,7 +146,7 @@ export function compete(
   work: LeasedWork,
   log: Log,
   onFailure: (error: unknown) => void = () => {},
-): Leadership {
+): Job {
   const token = randomUUID();
   /** Steady clock, because setting the system clock back must not extend a lease. */
   const steady = () => performance.now();

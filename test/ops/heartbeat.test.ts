@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { createHeartbeat } from "../../src/heartbeat.js";
-import type { Lease, LeasedState } from "../../src/storage/lease.js";
+import type { Lease } from "../../src/storage/lease.js";
 import { StateError } from "../../src/storage/store.js";
 import { newState, quiet } from "../harness.js";
 
@@ -32,7 +32,7 @@ async function startBeating(answer: RequestListener, stalled: () => readonly str
     log: { ...quiet, warn: note, error: note },
   });
   const lease: Lease = { epoch: 1, validUntil: () => Number.POSITIVE_INFINITY };
-  await heartbeat.start(newState() satisfies LeasedState, lease);
+  await heartbeat.start(newState(), lease);
   closing.push(() => {
     server.closeAllConnections();
     server.close();

@@ -6,18 +6,10 @@ import { openRedisAddress } from "../../sandbox/redis-pair.js";
 import { type RedisProcess, startRedis } from "../../sandbox/redis-process.js";
 import { nameListTimes } from "../../src/directory/collections.js";
 import { openFileStore } from "../../src/storage/file-store.js";
-import {
-  compete,
-  isLeaseHeld,
-  LEASE_KEY,
-  type Lease,
-  type LeasedState,
-  leased,
-  leases,
-} from "../../src/storage/lease.js";
+import { compete, isLeaseHeld, LEASE_KEY, type Lease, leased, leases } from "../../src/storage/lease.js";
 import { connectRedis, type Redis } from "../../src/storage/redis.js";
 import { createRedisStore } from "../../src/storage/redis-store.js";
-import { createState } from "../../src/storage/state.js";
+import { createState, type State } from "../../src/storage/state.js";
 import { readAll, StateError, type Store, type Write } from "../../src/storage/store.js";
 import { quiet } from "../harness.js";
 import { describeWithRedis } from "../needs.js";
@@ -134,10 +126,10 @@ describeWithRedis("the state in Redis", () => {
     await own.connected(5_000);
     const state = createState(createRedisStore(own.client), { log: quiet });
     const epochs: number[] = [];
-    let leasedState: LeasedState | undefined;
+    let leasedState: State | undefined;
     const work = {
       // The background work also creates its leased state itself.
-      start: async (_: LeasedState, lease: Lease) => {
+      start: async (_: State, lease: Lease) => {
         leasedState = leased(state, lease);
         epochs.push(lease.epoch);
       },

@@ -12,11 +12,12 @@ import { FIRST_FEED } from "../../src/delivery/version-1.js";
 import { knownTokens } from "../../src/directory/collections.js";
 import { defineCollection } from "../../src/storage/collection.js";
 import { openFileStore } from "../../src/storage/file-store.js";
-import { holdForever, type LeasedState, LeaseLost } from "../../src/storage/lease.js";
+import { holdForever, LeaseLost } from "../../src/storage/lease.js";
 import {
   claimVersion,
   createState,
   STATE_VERSION,
+  type State,
   stateVersion,
   unreadableDocuments,
 } from "../../src/storage/state.js";
@@ -302,8 +303,8 @@ it("sets a document aside each time it becomes unreadable, and logs it once", as
 
 it("writes nothing after another process has taken the lease", async () => {
   const { state } = open();
-  const held: LeasedState[] = [];
-  const work = { start: async (leased: LeasedState) => void held.push(leased), stop: async () => {} };
+  const held: State[] = [];
+  const work = { start: async (leased: State) => void held.push(leased), stop: async () => {} };
   await holdForever(state, work);
   await holdForever(state, work);
   const [first, second] = held;

@@ -4,8 +4,7 @@ import type { Feed, FeedDefinition } from "../../delivery/feed.js";
 import type { FeedModule, PollSteps, SelfReport, Subscribers } from "../../delivery/module.js";
 import type { Renderer } from "../../discord/message.js";
 import type { View } from "../../screens/view.js";
-import type { LeasedState } from "../../storage/lease.js";
-import { unreadableDocuments } from "../../storage/state.js";
+import { type State, unreadableDocuments } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
 import { md } from "../../text/markdown.js";
 import { ageOf } from "../../util/clock.js";
@@ -52,7 +51,7 @@ const OVER: View = {
   notification: md`Problems with the bot are no longer reported in this channel`,
 };
 
-function createFeed(state: LeasedState, renderer: Renderer): Feed<OperatorEvent> {
+function createFeed(state: State, renderer: Renderer): Feed<OperatorEvent> {
   const knownTroubles = state.open(troubles);
   const currentMessage = async (id: string, mark: string) => {
     const trouble = await knownTroubles.get(id);
@@ -86,7 +85,7 @@ function createFeed(state: LeasedState, renderer: Renderer): Feed<OperatorEvent>
 }
 
 /** Returns the write that resumes a channel which Discord refused a while ago. `undefined` if it isn't due. */
-async function retryPaused(state: LeasedState, channelId: string, now: number): Promise<Write | undefined> {
+async function retryPaused(state: State, channelId: string, now: number): Promise<Write | undefined> {
   const health = await state.open(channelHealths).get(channelId);
   if (!health?.paused || ageOf(health.erroredAt ?? 0, now) < RETRY_MS) return undefined;
   const { paused: _, ...rest } = health;
@@ -99,7 +98,7 @@ const MAX_UNREADABLE = 1_000;
 const UNREADABLE_MS = 10 * MINUTE;
 
 /** Returns a cached function that lists the collections with unreadable documents. */
-function createUnreadable(state: LeasedState) {
+function createUnreadable(state: State) {
   let knownCollections: readonly string[] = [];
   let lookedAt: number | undefined;
   return async (): Promise<readonly string[]> => {
@@ -121,7 +120,7 @@ function createUnreadable(state: LeasedState) {
  */
 const LATE_LOOKS = 3;
 
-function createPoll(state: LeasedState, self: SelfReport, now: () => number) {
+function createPoll(state: State, self: SelfReport, now: () => number) {
   const knownTroubles = state.open(troubles);
   const unreadable = createUnreadable(state);
   let lateLooks = 0;
