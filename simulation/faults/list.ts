@@ -358,13 +358,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "response-lost": {
     told: "two people that their responses to an alert were kept, of which one was not",
     seed: 6,
-    file: "src/feeds/validator/respond.ts",
-    changes: [
-      [
-        "state.commit([answers.expect(id, previousResponse), answers.put(id, nextResponse)])",
-        "state.commit([answers.put(id, nextResponse)])",
-      ],
-    ],
+    file: "src/storage/state.ts",
+    changes: [["state.commit([collection.expect(id, before), write])", "state.commit([write])"]],
   },
   "done-untold": {
     told: "a one-time price alert has been sent, before it was",

@@ -1,6 +1,5 @@
 import type { CollectionDefinition, Owner, SubscriptionPattern } from "../storage/collection.js";
-import type { Collection, State } from "../storage/state.js";
-import { unreadableDocuments } from "../storage/state.js";
+import { changeDocument, type State, unreadableDocuments } from "../storage/state.js";
 import type { Write } from "../storage/store.js";
 import { filterInTurns, inPieces } from "../util/event-loop.js";
 import { addTo } from "../util/groups.js";
@@ -159,21 +158,6 @@ export function createJanitor(
     await remove(removed, { channelIds: [...channels], isRemoved, mayClose: false });
   };
 
-  /** Removes a person from a document that others may be changing at the same time. */
-  const rewrite = async <T>(
-    collection: Collection<T>,
-    id: string,
-    change: (document: T) => T | undefined,
-  ): Promise<void> => {
-    for (;;) {
-      const document = await collection.get(id);
-      if (document === undefined) return;
-      const nextDocument = change(document);
-      const write = nextDocument === undefined ? collection.delete(id) : collection.put(id, nextDocument);
-      if (await state.commit([collection.expect(id, document), write])) return;
-    }
-  };
-
   /** Reads the subscriptions. Returns a function that tells if a document belongs to one of them. */
   const readOwnership = async () => {
     const ids = new Set<string>();
@@ -219,11 +203,12 @@ export function createJanitor(
       const channelIds = present([...owned, watcher]).map(({ channelId }) => channelId);
       await removeChannels(channelIds);
       for (const { definition, owner } of ownedBy(definitions, "person")) {
-        const collection = state.open(definition);
-        for await (const [id, document] of collection.entries([userId]))
-          if (owner.mentions(userId, id, document))
-            await rewrite(collection, id, (newest) =>
-              owner.mentions(userId, id, newest) ? owner.without?.(userId, newest) : newest,
+        const isAbout = (id: string, document: unknown) =>
+          document !== undefined && owner.mentions(userId, id, document);
+        for await (const [id, document] of state.open(definition).entries([userId]))
+          if (isAbout(id, document))
+            await changeDocument(state, definition, id, (newest) =>
+              isAbout(id, newest) ? owner.without?.(userId, newest) : newest,
             );
       }
       // The person's channel is theirs alone, so a document that names it is about them.

@@ -1,4 +1,4 @@
-import type { State } from "../storage/state.js";
+import { changeDocument, type State } from "../storage/state.js";
 import type { Write } from "../storage/store.js";
 import { inPieces, yieldIfBusy } from "../util/event-loop.js";
 import { addTo } from "../util/groups.js";
@@ -208,16 +208,11 @@ export function createSubscriptions(
       const isMoved = replaced !== undefined && idOf(replaced) !== id;
       return present([isMoved && stored.delete(idOf(replaced)), stored.put(id, subscription)]);
     },
-    async change(key, change) {
-      for (;;) {
-        const storedSubscription = await stored.get(idOf(key));
-        const current = merged(fixed().get(idOf(key)), storedSubscription);
-        if (!current) return undefined;
-        const next = change(current);
-        const expected = stored.expect(idOf(key), storedSubscription);
-        if (await state.commit([expected, stored.put(idOf(key), next)])) return next;
-      }
-    },
+    change: (key, change) =>
+      changeDocument(state, subscriptionDocuments, idOf(key), (own) => {
+        const current = merged(fixed().get(idOf(key)), own);
+        return current && change(current);
+      }),
     health: async (channelId) => (await healths.get(channelId)) ?? {},
     expectation: async (key) => stored.expect(idOf(key), await stored.get(idOf(key))),
     async unchanged(key) {

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import * as z from "zod";
 import { type DocumentOf, defineCollection } from "../storage/collection.js";
-import type { State } from "../storage/state.js";
+import { changeDocument, type State } from "../storage/state.js";
 import { timestampSchema } from "../storage/timestamp.js";
 import { ageOf } from "../util/clock.js";
 import { defined } from "../util/present.js";
@@ -93,8 +93,7 @@ export function createNetworkChoices(state: State): NetworkChoices {
   const storing = new Map<string, Promise<void>>();
   const store = async (place: Parameters<NetworkChoices["set"]>[0], network: string | undefined) => {
     const key = keyOf(place);
-    for (;;) {
-      const keptChoice = await choices.get(key);
+    const changing = changeDocument(state, networkChoices, key, (keptChoice) => {
       const { [("channel" in place && place.channel) || ""]: _, ...others } = keptChoice?.channels ?? {};
       const nextChoice: NetworkChoice =
         "channel" in place
@@ -104,17 +103,14 @@ export function createNetworkChoices(state: State): NetworkChoices {
             }
           : { ...defined({ network }), channels: keptChoice?.channels ?? {} };
       const isNothing = nextChoice.network === undefined && Object.keys(nextChoice.channels).length === 0;
-      const write = isNothing ? choices.delete(key) : choices.put(key, { ...nextChoice, usedAt: Date.now() });
       // The next command may come before the choice is stored.
       hold(key, nextChoice);
-      const isStored = await state
-        .commit([choices.expect(key, keptChoice), write])
-        .catch((error: unknown) => {
-          heldChoices.delete(key);
-          throw error;
-        });
-      if (isStored) return;
-    }
+      return isNothing ? undefined : { ...nextChoice, usedAt: Date.now() };
+    });
+    await changing.catch((error: unknown) => {
+      heldChoices.delete(key);
+      throw error;
+    });
   };
 
   return {

@@ -7,7 +7,7 @@ import { withTimeout } from "../util/timeouts.js";
 import { defineCollection } from "./collection.js";
 import type { RedisClient } from "./redis.js";
 import { isConnectionLost } from "./redis-words.js";
-import { claimVersion, type State } from "./state.js";
+import { changeDocument, claimVersion, type State } from "./state.js";
 
 /** The right to do the background work. Only one process holds it at a time. */
 export interface Lease {
@@ -75,17 +75,8 @@ export function leased(state: State, { epoch, onFenced }: Pick<Lease, "epoch" | 
  */
 async function nextEpoch(state: State): Promise<number> {
   await claimVersion(state);
-  for (;;) {
-    const lastLease = await state.open(leases).get(NAME);
-    const epoch = (lastLease?.epoch ?? 0) + 1;
-    if (
-      await state.commit([
-        state.open(leases).expect(NAME, lastLease),
-        state.open(leases).put(NAME, { epoch }),
-      ])
-    )
-      return epoch;
-  }
+  const next = await changeDocument(state, leases, NAME, (last) => ({ epoch: (last?.epoch ?? 0) + 1 }));
+  return next.epoch;
 }
 
 /** Starts the work for a state that only one process can open. This process has the lease until it ends. */

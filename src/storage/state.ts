@@ -191,6 +191,28 @@ export function createState(
   return state;
 }
 
+/**
+ * Changes a document, again if another commit changes it meanwhile.
+ * @param change returns the new document, the same one if it stays, or `undefined` to delete it
+ * @returns the document that is stored now
+ * @throws {StateError}
+ */
+export async function changeDocument<T, Next extends T | undefined>(
+  state: Pick<State, "open" | "commit">,
+  definition: CollectionDefinition<T>,
+  id: string,
+  change: (document: T | undefined) => Next,
+): Promise<Next> {
+  const collection = state.open(definition);
+  for (;;) {
+    const before = await collection.get(id);
+    const next = change(before);
+    if (next === before) return next;
+    const write = next === undefined ? collection.delete(id) : collection.put(id, next);
+    if (await state.commit([collection.expect(id, before), write])) return next;
+  }
+}
+
 const VERSION_ID = "state";
 
 /** Returns the version in a document's text. A state without a readable one has the first. */

@@ -8,6 +8,7 @@ import { type ButtonHandler, handlerOf } from "../../discord/buttons.js";
 import { type Click, mayAnswer, type Press } from "../../discord/clicks.js";
 import type { MessagePayload } from "../../discord/message.js";
 import { withParent } from "../../discord/places.js";
+import { changeDocument } from "../../storage/state.js";
 import { cut } from "../../text/plain.js";
 import { PersonError } from "../../util/person-error.js";
 import { DAY } from "../../util/units.js";
@@ -87,16 +88,11 @@ export function alertButtons(now: () => number = Date.now): readonly ButtonHandl
     const alert = await findAlert(click, subject, services);
     await checkAnswerer(click, alert, validator, services);
     const { channelId } = alert;
-    const answers = state.open(responses);
-    const id = alertId(channelId, subject);
-    for (;;) {
-      const previousResponse = await answers.get(id);
-      const { revision = 0, ...before } = previousResponse ?? {};
+    await changeDocument(state, responses, alertId(channelId, subject), (previous) => {
+      const { revision = 0, ...before } = previous ?? {};
       const changed = alert.endedAt === undefined ? change(before) : undefined;
-      if (!changed) break;
-      const nextResponse = { ...changed, revision: revision + 1 };
-      if (await state.commit([answers.expect(id, previousResponse), answers.put(id, nextResponse)])) break;
-    }
+      return changed ? { ...changed, revision: revision + 1 } : previous;
+    });
     const mark = renderer.mark(deliveryId(VALIDATOR_FEED, beginningOf(subject), channelId));
     const deps = { state, names, explorer: explorer.for("background", { maxAgeMs: DAY }), now };
     const view = await alertView(deps, subject, channelId, mark);
