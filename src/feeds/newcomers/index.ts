@@ -2,7 +2,6 @@ import * as z from "zod";
 import { progress } from "../../delivery/collections.js";
 import type { Feed, FeedDefinition } from "../../delivery/feed.js";
 import type { FeedModule } from "../../delivery/module.js";
-import { validatorEntry } from "../../directory/fill.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import { type ValidatorSummary, validatorSummary } from "../../explorer/schema/validators.js";
 import { NEWCOMERS } from "../../screens/validators.js";
@@ -57,7 +56,8 @@ export const newcomers: FeedModule = {
   collections: [knownValidators],
   pollMs: ({ watchPollSeconds }) => watchPollSeconds * 1_000,
 
-  create({ explorer, state, renderer, directory, now }) {
+  create(deps) {
+    const { renderer } = deps;
     const feed: Feed<NewcomersEvent> = {
       definition,
       readEvent: (json) => newcomersEventSchema.safeParse(json).data,
@@ -73,15 +73,7 @@ export const newcomers: FeedModule = {
         revision: 0,
       }),
     };
-    const poll = createNewcomersWatch({
-      explorer: explorer.for("background", { maxAgeMs: 0 }),
-      state,
-      directory,
-      onJoined: (joined) => {
-        for (const entry of joined.flatMap(validatorEntry)) directory.add("validator", entry);
-      },
-      now,
-    });
-    return { feed, poll };
+    const explorer = deps.explorer.for("background", { maxAgeMs: 0 });
+    return { feed, poll: createNewcomersWatch({ ...deps, explorer }) };
   },
 };

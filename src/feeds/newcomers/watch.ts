@@ -1,12 +1,11 @@
 import { progress } from "../../delivery/collections.js";
-import type { PollSteps, Subscribers } from "../../delivery/module.js";
-import type { Directory } from "../../directory/directory.js";
+import type { FeedDeps, PollSteps, Subscribers } from "../../delivery/module.js";
+import { validatorEntry } from "../../directory/fill.js";
 import { ifAnswered, problemIs } from "../../explorer/errors.js";
 import { readPagesOf } from "../../explorer/paging.js";
 import type { ValidatorSummary } from "../../explorer/schema/validators.js";
 import type { Explorer } from "../../explorer/service.js";
 import { NEWCOMERS } from "../../screens/validators.js";
-import type { State } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
 import { inPieces } from "../../util/event-loop.js";
 import { knownValidators } from "./collections.js";
@@ -30,21 +29,16 @@ export function joinedAmong<Row>(rows: readonly Row[], isKnown: (row: Row) => bo
 /** Number of documents that are written together, so that thousands do not block the event loop. */
 const WRITES_AT_ONCE = 200;
 
-interface NewcomersWatchDeps {
+interface NewcomersWatchDeps extends Pick<FeedDeps, "state" | "directory" | "now"> {
   /** Returns fresh readings only. */
   readonly explorer: Explorer;
-  readonly state: State;
-  readonly directory: Pick<Directory, "readAt" | "entries">;
-  /** Called with new validators once they are stored. */
-  readonly onJoined: (joined: readonly ValidatorSummary[]) => void;
-  readonly now: () => number;
 }
 
 /**
  * Reads the newest validators and announces new ones. They are identified by party, because contracts change with every report.
  * The first reading is a silent baseline, and so is the first one after a time without subscriptions.
  */
-export function createNewcomersWatch({ explorer, state, directory, onJoined, now }: NewcomersWatchDeps) {
+export function createNewcomersWatch({ explorer, state, directory, now }: NewcomersWatchDeps) {
   const readTimes = state.open(progress);
   const knownParties = state.open(knownValidators);
   /** Time of the directory's list in which all validators were known, epoch ms. */
@@ -148,7 +142,7 @@ export function createNewcomersWatch({ explorer, state, directory, onJoined, now
       ],
     };
     comparedAt = listedAt;
-    onJoined(announced);
+    for (const entry of announced.flatMap(validatorEntry)) directory.add("validator", entry);
     return isWhole ? "done" : yield* completeBaseline();
   };
 }

@@ -28,7 +28,7 @@ beforeAll(async () => {
     upstream: ({ path, query }) => get(path, query, AbortSignal.timeout(5_000)),
     cache: createCache({ memoryMb: 8, log: quiet }),
   }).for("background", { maxAgeMs: 0, keep: false });
-  const steps = createNewcomersWatch({ explorer, state, directory, onJoined() {}, now: () => now });
+  const steps = createNewcomersWatch({ explorer, state, directory, now: () => now });
   poll = async () => {
     const names: (string | null)[] = [];
     const subscribers = { subscriptions: async () => [subscription], isHeard: async () => true };
