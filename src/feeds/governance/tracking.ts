@@ -1,5 +1,4 @@
 import { hash } from "node:crypto";
-import { LRUCache } from "lru-cache";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import { toAction, toTitle } from "../../ledger/actions.js";
 import { type Standing, standingOf } from "../../ledger/vote-phase.js";
@@ -25,17 +24,8 @@ export type Terms = TrackedVoteRequest["terms"];
 /** Maximum number of stored contract ids. */
 const MAX_CONTRACT_IDS = 40;
 
-/** Cached keys by identity, because every poll needs the same ones. */
-const requestKeys = new LRUCache<string, string>({ max: 5_000 });
-
 /** Returns a request's key in the state: a short hash of its identity. It never changes. */
-export function requestKey(identity: string): string {
-  const known = requestKeys.get(identity);
-  if (known !== undefined) return known;
-  const key = hash("sha256", identity, "base64url").slice(0, 16);
-  requestKeys.set(identity, key);
-  return key;
-}
+export const requestKey = (identity: string): string => hash("sha256", identity, "base64url").slice(0, 16);
 
 const termsOf = (row: VoteRequestListItem, before: Terms | undefined): Terms => ({
   title: row.title ?? before?.title ?? null,
