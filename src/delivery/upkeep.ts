@@ -1,8 +1,9 @@
 import { inPieces, yieldIfBusy } from "../util/event-loop.js";
 import { type ChoreContext, createChores } from "./chores.js";
 import { type Announced, announcements } from "./collections.js";
-import { nextStep } from "./decisions.js";
+import { type MessageStep, nextStep } from "./decisions.js";
 import { createDueMessages } from "./due-messages.js";
+import type { LastingMessages, SubjectState } from "./feed.js";
 
 /**
  * Maximum number of channels served concurrently. More would keep thousands of messages in memory, and
@@ -31,7 +32,6 @@ export interface Upkeep {
 
 /** A task for one message. */
 interface Chore {
-  readonly channelId: string;
   /** True if the subject has ended. The final state is the most important one. */
   readonly isFinal: boolean;
   readonly work: () => Promise<void>;
@@ -47,39 +47,17 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
   const messages = createDueMessages(announced, now);
   const { edit, retire, followUp } = createChores(context);
 
-  /**
-   * Returns the next step for a message: a task, the time of the next check (epoch ms), "forget", or
-   * `undefined`.
-   */
-  const choreOf = async (id: string, document: Announced): Promise<Chore | number | "forget" | undefined> => {
-    const feed = feeds.get(document.feed);
-    if (!feed) return undefined;
-    const { lasting } = feed;
-    const { channelId, subject } = document;
-    const subjectState = await lasting?.stateOf(subject, channelId);
-    const message = { document, isLasting: lasting !== undefined, subject: subjectState, mayEdit: mayEdit() };
-    const upkeepStep = nextStep(message, now());
-    const isEditable = document.revision !== undefined;
-    if (isEditable && upkeepStep.kind !== "forget" && upkeepStep.kind !== "retire")
-      messages.follow(id, document, subjectState);
-    const isFinal = isEditable && subjectState?.endedAt != null;
-    switch (upkeepStep.kind) {
-      case "none":
-        return undefined;
-      case "forget":
-        return "forget";
-      case "wait":
-        return upkeepStep.until;
-      case "follow-up":
-        return { channelId, isFinal, work: () => followUp(id, document, lasting) };
-      case "retire":
-        return lasting && { channelId, isFinal: true, work: () => retire(id, document, lasting) };
-      case "edit":
-        return (
-          lasting &&
-          subjectState && { channelId, isFinal, work: () => edit(id, document, lasting, subjectState) }
-        );
-    }
+  /** Returns the task of a message's next step. `undefined` if there is none. */
+  const workOf = (
+    { kind }: MessageStep,
+    id: string,
+    document: Announced,
+    lasting: LastingMessages | undefined,
+    subject: SubjectState | undefined,
+  ): Chore["work"] | undefined => {
+    if (kind === "follow-up") return () => followUp(id, document, lasting);
+    if (kind === "retire" && lasting) return () => retire(id, document, lasting);
+    return kind === "edit" && lasting && subject ? () => edit(id, document, lasting, subject) : undefined;
   };
 
   const forget = async (ids: readonly string[]) => {
@@ -94,16 +72,27 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
     const forgottenIds = new Set<string>();
     for await (const [id, document] of messages.due()) {
       await yieldIfBusy();
-      const chore = await choreOf(id, document);
-      if (chore === undefined) continue;
-      if (chore === "forget") forgottenIds.add(id);
-      else if (typeof chore === "number") messages.checkAt(id, chore);
-      else {
-        // Check the message again in any case, because it may need more steps.
-        messages.checkAt(id, 0);
-        const channelChores = chores.get(chore.channelId) ?? new Map<string, Chore>();
-        chores.set(chore.channelId, channelChores.set(id, chore));
-      }
+      const feed = feeds.get(document.feed);
+      if (!feed) continue;
+      const { lasting } = feed;
+      const { channelId } = document;
+      const subject = await lasting?.stateOf(document.subject, channelId);
+      const step = nextStep(
+        { document, isLasting: lasting !== undefined, subject, mayEdit: mayEdit() },
+        now(),
+      );
+      const isEditable = document.revision !== undefined;
+      if (isEditable && step.kind !== "forget" && step.kind !== "retire")
+        messages.follow(id, document, subject);
+      if (step.kind === "forget") forgottenIds.add(id);
+      if (step.kind === "wait") messages.checkAt(id, step.until);
+      const work = workOf(step, id, document, lasting, subject);
+      if (!work) continue;
+      // Check the message again in any case, because it may need more steps.
+      messages.checkAt(id, 0);
+      const isFinal = step.kind === "retire" || (isEditable && subject?.endedAt != null);
+      const channelChores = chores.get(channelId) ?? new Map<string, Chore>();
+      chores.set(channelId, channelChores.set(id, { isFinal, work }));
     }
     return { chores, forgottenIds };
   };
