@@ -148,7 +148,8 @@ const ofSubscription: Owner<{ channelId: string; feed: string; subject: string |
 export const subscriptionDocuments = defineCollection({
   name: "subscriptions",
   schema: subscription,
-  lifetime: "until it is removed, or 30 days after the bot has left the server",
+  lifetime:
+    "until it is removed, 30 days after the bot has left the server, or once a person has refused messages for a year",
 });
 
 /** Delivery problems of subscribed channels, by channel id. */

@@ -20,12 +20,25 @@ const isQuiet = ({ since }: Subscription, { paused, deliveredAt = 0, goneSince }
 /** Time after the bot has left a server before the server's subscriptions are removed, in ms. */
 const LEFT_MS = 30 * DAY;
 
+/** Time after which the watches of a person who refuses messages are removed, in ms. Without a common server, they can't do it. */
+const REFUSED_MS = 365 * DAY;
+
 /** Channels that are removed in one pass over the state. */
 const CHANNELS_PER_REMOVAL = 50;
 
-/** True if the bot left a channel's server so long ago that the channel's subscriptions are removed. @param now epoch ms */
-const isAbandoned = ({ paused = false, goneSince }: Health, now: number): boolean =>
-  paused && goneSince !== undefined && now - goneSince > LEFT_MS;
+/**
+ * True if a channel's subscriptions are removed, because the bot left its server long ago, or a person has refused messages for a year.
+ * @param now epoch ms
+ */
+function isAbandoned(
+  { userId }: Pick<Subscription, "userId">,
+  { paused = false, goneSince, erroredAt }: Health,
+  now: number,
+): boolean {
+  if (!paused) return false;
+  if (userId !== null) return erroredAt !== undefined && now - erroredAt > REFUSED_MS;
+  return goneSince !== undefined && now - goneSince > LEFT_MS;
+}
 
 interface DeparturesContext
   extends Pick<
@@ -43,8 +56,8 @@ export function createDepartures(context: DeparturesContext) {
   const { state, lease, rest, subscriptions, janitor, pacer, log, now, stopping } = context;
 
   /**
-   * Removes the channels of servers that the bot left long ago. If it was invited again, they stay paused. If Discord does not answer,
-   * they are left for the next run.
+   * Removes abandoned channels. Those of a server that has invited the bot again stay paused. If Discord does not answer, they are left
+   * for the next run.
    */
   const removeAbandoned = async (abandoned: readonly Subscription[]): Promise<void> => {
     /** Servers by channel. A subscription from the environment does not know its server, but another one in its channel may. */
@@ -101,7 +114,7 @@ export function createDepartures(context: DeparturesContext) {
   return async (): Promise<void> => {
     const [all, healths] = await Promise.all([subscriptions.all(), subscriptions.healths()]);
     const healthOf = ({ channelId }: Subscription) => healths.get(channelId) ?? {};
-    await removeAbandoned(await filterInTurns(all, (each) => isAbandoned(healthOf(each), now())));
+    await removeAbandoned(await filterInTurns(all, (each) => isAbandoned(each, healthOf(each), now())));
     const quiet = await filterInTurns(
       all,
       (each) => each.userId === null && !subscriptions.isFixed(each) && isQuiet(each, healthOf(each), now()),

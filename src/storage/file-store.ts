@@ -251,6 +251,8 @@ function openDatabase(
     db = new Database(path, { timeout: 500 });
     db.exec("PRAGMA journal_mode = WAL");
     db.exec(SYNC_AT_CHECKPOINTS);
+    // Otherwise the file would contain deleted documents until their space is used again.
+    db.exec("PRAGMA secure_delete = ON");
     // The lock is held until the process ends in any way, so that no second bot sends announcements from the same file.
     db.exec("PRAGMA locking_mode = EXCLUSIVE");
     db.exec(`CREATE TABLE IF NOT EXISTS documents (

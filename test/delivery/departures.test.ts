@@ -42,16 +42,19 @@ it("removes quiet channels that were deleted, and notes servers that the bot has
     left: channel("left", other.id),
     returned: channel("returned", again.id),
     direct: channel("direct"),
+    refused: channel("refused"),
   };
   const differences: Readonly<Record<string, Partial<Subscription>>> = {
     pausedAndDeleted: { since: now },
     direct: { guildId: null, userId: discord.people.ana.id },
+    refused: { guildId: null, userId: discord.people.ben.id },
   };
   for (const [name, { id, guild_id }] of Object.entries(channels)) {
     const draft = { ...draftOf(validator.definition, id), guildId: guild_id ?? null, since: now - 30 * DAY };
     await state.commit(subscriptions.writes({ ...draft, ...differences[name] }));
   }
   await subscriptions.setHealth(channels.pausedAndDeleted.id, { paused: true });
+  await subscriptions.setHealth(channels.refused.id, { paused: true, erroredAt: now });
   await subscriptions.setHealth(channels.lively.id, { deliveredAt: now - DAY });
   for (const each of ["deleted", "pausedAndDeleted", "lively", "direct"] as const)
     world.channels.delete(channels[each].id);
@@ -66,9 +69,11 @@ it("removes quiet channels that were deleted, and notes servers that the bot has
 
   await createDepartures(context)();
   const left = (await subscriptions.all()).map(({ channelId }) => channelId);
-  const { lively, direct, kept, left: abandoned, returned } = channels;
+  const { lively, direct, refused, kept, left: abandoned, returned } = channels;
   // A delivery to the lively one, or to the person, will show that it is gone.
-  expect(new Set(left)).toEqual(new Set([lively, direct, kept, abandoned, returned].map(({ id }) => id)));
+  expect(new Set(left)).toEqual(
+    new Set([lively, direct, refused, kept, abandoned, returned].map(({ id }) => id)),
+  );
   expect(await subscriptions.health(abandoned.id)).toMatchObject({
     paused: true,
     goneSince: now,
@@ -86,6 +91,13 @@ it("removes quiet channels that were deleted, and notes servers that the bot has
   // If the bot leaves this one again, 30 days begin again.
   expect((await subscriptions.of([again.id])).map(({ channelId }) => channelId)).toEqual([returned.id]);
   expect(await subscriptions.health(returned.id)).not.toHaveProperty("goneSince");
+  const isWatching = async ({ id }: { readonly id: string }) => (await subscriptions.of([id])).length > 0;
+  now += 335 * DAY - 1;
+  await createDepartures(context)();
+  expect(await isWatching(refused)).toBe(true);
+  now += 1;
+  await createDepartures(context)();
+  expect(await Promise.all([refused, direct].map(isWatching))).toEqual([false, true]);
   await state.close();
   await discord.close();
 });

@@ -1,4 +1,4 @@
-import { cpSync } from "node:fs";
+import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -116,6 +116,20 @@ it("applies many commits of one moment in their order, lets other work go on bet
   expect(await reopened.get("bursts", "last")).toBe("999");
   expect((await readAll(reopened, "bursts")).size).toBe(1_001);
   await reopened.close();
+});
+
+it("leaves nothing of deleted documents in the file", async () => {
+  const dataDir = newDataDir();
+  const store = openFileStore(dataDir);
+  const people = writesOf("people");
+  const ids = Array.from({ length: 500 }, (_, at) => `person-${at}-${"x".repeat(20)}`);
+  await store.commit(ids.map((id) => people.put(id, `text of ${id}`)));
+  await store.commit(ids.map((id) => people.delete(id)));
+  await store.commit([people.put("another", "1")]);
+  await store.close();
+  const written = ["crier.db", "crier.db-wal"].map((name) => readFileSync(join(dataDir, name), "latin1"));
+  expect(written.join("")).toContain("another");
+  expect(written.join("")).not.toMatch(/person-\d+/);
 });
 
 describe("a store in a file", () => {

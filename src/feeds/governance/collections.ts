@@ -139,7 +139,7 @@ const isMember = ({ kind, id }: { readonly kind: string; readonly id: string }, 
 export const representatives = defineCollection({
   name: "voters",
   schema: voterSchema,
-  lifetime: "until it is removed, or for 30 days where its server has no subscription",
+  lifetime: "until it is removed, or for 30 days where its server has no governance subscription",
   owners: [
     {
       kind: "person",
