@@ -70,7 +70,7 @@ export const versions: Screen<"versions"> = async (_, { explorer, directory, cha
     tone: toneOf(version),
   }));
   if (shownCount < active) bars.push({ label: "others", count: active - shownCount, tone: "muted" });
-  const summary = bars.map(({ label, count }) => `${label} ${count}`).join(", ");
+  const summary = bars.map(({ label, count }) => `${label}: ${count}`).join(", ");
   // Counts change between two readings of the list, because the bot learns from other answers.
   const chartPicture = await charts.bars(`versions ${summary}`, bars);
   return {

@@ -84,7 +84,7 @@ export function readinessLines(
   return present([
     join(
       [
-        md`📊 ${bold(grouped(ready))} of ${countedWords(active, "active validator")} run ${code(version, 40)} or newer`,
+        md`📊 ${bold(grouped(ready))} of ${countedWords(active, "active validator")} ${active === 1 ? "runs" : "run"} ${code(version, 40)} or newer`,
         md`${grouped(behind)} older`,
         unknown > 0 && md`${grouped(unknown)} unknown`,
       ],

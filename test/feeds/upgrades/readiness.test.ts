@@ -33,6 +33,13 @@ it.each<[readonly (string | null)[], RegExp]>([
   expect(String(line)).toMatch(expected);
 });
 
+it("has the verb of one validator if only one is active", () => {
+  const one = surveyVersions([{ active: true, version: "0.9.0" }]);
+  expect(readinessLines(reportReadiness(one, "0.9.0"), []).join()).toMatch(
+    /\*\*1\*\* of 1 active validator runs `0\.9\.0`/,
+  );
+});
+
 it("gives no numbers if no validator is known to be active", () => {
   const idle = surveyVersions([{ active: false, version: "0.9.0" }]);
   expect(readinessLines(reportReadiness(idle, "0.9.0"), []).join()).toBe(
