@@ -54,7 +54,7 @@ async function entryOf(
     networkState.subscriptions.isFixed(subscription) && md`${OPERATORS_OWN}`,
     network && (health.paused || subscription.isPaused)
       ? md`⏸️ **paused**. Resume it with \`/subscribe resume\``
-      : (restWords(each, health) ?? (isDone ? md`✅ done` : md`▶️ working`)),
+      : (restWords(each, health) ?? (isDone ? md`✅ done` : md`▶️ active`)),
     network && !isBrief && deliveryLine(health),
     network ? errorLine(health) : md`It continues if the bot's operator adds that network again.`,
     md``,

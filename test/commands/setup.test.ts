@@ -55,9 +55,7 @@ describe("/setup", () => {
     expect(row?.[1]?.split(", ").toSorted()).toEqual(names.toSorted());
     expect(row?.[2]).toBe(role);
     expect(text).toMatch(/<#\d+> · digest · ▶️ working/);
-    expect(textOf(await driver().ask(olga(), "/subscribe list"))).toMatch(
-      /a digest every Monday at 09.*▶️ working/,
-    );
+    expect(textOf(await driver().ask(olga(), "/subscribe list"))).toContain("a digest every Monday at 09");
     expect(world().refusals).toEqual([]);
   });
 
