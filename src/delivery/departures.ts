@@ -75,8 +75,11 @@ export function createDepartures(context: DeparturesContext) {
         await subscriptions.setHealth(channelId, others);
       }
     }
-    for await (const piece of inPieces(leftChannelIds, CHANNELS_PER_REMOVAL))
-      await janitor.removeChannels(piece);
+    for await (const piece of inPieces(leftChannelIds, CHANNELS_PER_REMOVAL)) {
+      // People may have resumed some of them meanwhile.
+      const healths = await subscriptions.healths();
+      await janitor.removeChannels(piece.filter((channelId) => healths.get(channelId)?.paused));
+    }
   };
 
   /** Notes that the bot has left a channel's server, unless the subscription was removed meanwhile. */

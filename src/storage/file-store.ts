@@ -226,13 +226,15 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
     },
     async close() {
       await flushAll();
+      // Pages keep copies of documents that moved to other pages before they were deleted.
       // Until a checkpoint, writes are in the WAL file next to the database. After it, the database file alone is a complete
       // backup.
-      try {
-        db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-      } catch {
-        // The disk may be full. No write is lost, because the WAL is read at the next start.
-      }
+      for (const statement of ["VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"])
+        try {
+          db.exec(statement);
+        } catch {
+          // The disk may be full. No write is lost, because the WAL is read at the next start.
+        }
       closeSync(wal);
       db.close();
     },

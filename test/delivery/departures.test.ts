@@ -130,3 +130,37 @@ it.each([403, 404])("believes no page of a proxy with status %i", async (status)
   await state.close();
   proxy.close();
 });
+
+it("keeps the watches of a person who resumes them while Discord is asked about servers", async () => {
+  const state = newState();
+  const subscriptions = createSubscriptions(state);
+  const now = Date.now();
+  const [serverChannelId, directChannelId] = ["111111111111111111", "333333333333333333"];
+  const answering = createServer(async (_, response) => {
+    await subscriptions.setHealth(directChannelId, {});
+    response.writeHead(404, { "content-type": "application/json" });
+    response.end(JSON.stringify({ code: 10_004, message: "Unknown Guild" }));
+  });
+  await new Promise<void>((resolve) => answering.listen(0, "127.0.0.1", resolve));
+  const { port } = answering.address() as AddressInfo;
+  const inServer = { ...draftOf(validator.definition, serverChannelId), guildId: "222222222222222222" };
+  const inPrivate = { ...draftOf(validator.definition, directChannelId), userId: "444444444444444444" };
+  await state.commit(subscriptions.writes({ ...inServer, since: now }));
+  await state.commit(subscriptions.writes({ ...inPrivate, since: now }));
+  await subscriptions.setHealth(serverChannelId, { paused: true, goneSince: now - 31 * DAY });
+  await subscriptions.setHealth(directChannelId, { paused: true, erroredAt: now - 366 * DAY });
+  await createDepartures({
+    state,
+    lease: { epoch: 1, validUntil: () => Number.POSITIVE_INFINITY },
+    stopping: new AbortController().signal,
+    rest: new REST({ api: `http://127.0.0.1:${port}/api`, retries: 0 }).setToken("token"),
+    subscriptions,
+    janitor: createJanitor(state, subscriptions),
+    pacer: createPacer(0),
+    log: quiet,
+    now: () => now,
+  })();
+  expect((await subscriptions.all()).map(({ channelId }) => channelId)).toEqual([directChannelId]);
+  await state.close();
+  answering.close();
+});

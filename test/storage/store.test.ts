@@ -122,14 +122,20 @@ it("leaves nothing of deleted documents in the file", async () => {
   const dataDir = newDataDir();
   const store = openFileStore(dataDir);
   const people = writesOf("people");
-  const ids = Array.from({ length: 500 }, (_, at) => `person-${at}-${"x".repeat(20)}`);
-  await store.commit(ids.map((id) => people.put(id, `text of ${id}`)));
-  await store.commit(ids.map((id) => people.delete(id)));
-  await store.commit([people.put("another", "1")]);
+  const ids = Array.from(
+    { length: 2_000 },
+    (_, at) => `${(at * 7_919) % 2_003}-${at % 10 ? "kept" : "person"}`,
+  );
+  // Documents that grow are moved to other pages.
+  for (const maxLength of [300, 900])
+    await store.commit(
+      ids.map((id, at) => people.put(id, `text of ${id}${"x".repeat((at * 7_907) % maxLength)}`)),
+    );
+  await store.commit(ids.filter((id) => id.endsWith("person")).map((id) => people.delete(id)));
   await store.close();
   const written = ["crier.db", "crier.db-wal"].map((name) => readFileSync(join(dataDir, name), "latin1"));
-  expect(written.join("")).toContain("another");
-  expect(written.join("")).not.toMatch(/person-\d+/);
+  expect(written.join("")).toContain("-kept");
+  expect(written.join("")).not.toContain("-person");
 });
 
 describe("a store in a file", () => {
