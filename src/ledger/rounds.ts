@@ -33,7 +33,7 @@ export type Rounds = DocumentOf<typeof rounds>;
 
 const ID = "network";
 
-/** Interval of the rounds until it is known, in ms. */
+/** Interval of the rounds until it is known, and the shortest one that is believed, in ms. */
 const USUAL_MS = 10 * MINUTE;
 /** Number of known gaps, and the number that it takes to learn the interval. */
 const MAX_GAPS = 9;
@@ -49,10 +49,14 @@ const CURRENT_MS = 10 * MINUTE;
 /** A lower number comes from a lagging answer. If it is lower by more than this, the network was reset. */
 export const RESTARTED = 100;
 
-/** Returns the interval of the rounds in ms: the median of the gaps. */
+/**
+ * Returns the interval of the rounds in ms: the median of the gaps. An explorer that catches up shows rounds seconds apart. If that
+ * counted as their interval, every later round would look like a standstill.
+ */
 export function roundInterval(gaps: readonly number[]): number {
   const sortedGaps = gaps.toSorted((a, b) => a - b);
-  return gaps.length < MIN_GAPS ? USUAL_MS : (sortedGaps[Math.floor(gaps.length / 2)] ?? USUAL_MS);
+  const median = gaps.length < MIN_GAPS ? undefined : sortedGaps[Math.floor(gaps.length / 2)];
+  return Math.max(median ?? USUAL_MS, USUAL_MS);
 }
 
 /** Number of intervals without a new round after which it is late. The bot sees a round up to a quarter of an interval late. */
@@ -93,7 +97,10 @@ export function afterReading(
   isCurrent: boolean,
   now: number,
 ): Rounds {
-  if (!known || number < known.number - RESTARTED)
+  const isLower = known !== undefined && number < known.number;
+  // If the network is reset soon after it began, its rounds are only a little lower, also when a new one is long overdue.
+  const isSoonReset = isLower && isCurrent && !known.isStandingStill && isOverdue(known, now);
+  if (!known || isSoonReset || number < known.number - RESTARTED)
     return { number, since: now, seenAt: now, gaps: [], isSeenToBegin: false, isStandingStill: false };
   if (number <= known.number)
     return {

@@ -26,6 +26,11 @@ describe("the interval of the rounds", () => {
   it.each([
     ["too few are known", [30 * MINUTE, 30 * MINUTE], 10 * MINUTE],
     ["three are known", [9 * MINUTE, 11 * MINUTE, 12 * MINUTE], 11 * MINUTE],
+    [
+      "an explorer that catches up showed them seconds apart",
+      [8, 8, 8, 9, 8].map((s) => s * SECOND),
+      10 * MINUTE,
+    ],
     ["one is an outlier", [10 * MINUTE, 9 * MINUTE, 5 * HOUR, 10 * MINUTE, 11 * MINUTE], 10 * MINUTE],
   ])("is right if %s", (_, gaps, interval) => {
     expect(roundInterval(gaps)).toBe(interval);
@@ -129,6 +134,19 @@ describe("the network", () => {
       false,
     ],
     [
+      "the network is reset soon after it began",
+      [
+        [0, 70],
+        [10, 71],
+        [20, 1],
+        [31, 2],
+        [42, 3],
+        [51, 4],
+        [61, 5],
+      ],
+      false,
+    ],
+    [
       "the bot was away, and the round is the same",
       [
         [0, 7],
@@ -184,6 +202,14 @@ describe("the network", () => {
     // Slightly slower rounds are no standstill.
     expect(replay([...readings, [350, 34]])).not.toHaveProperty("movedAt");
     expect(replay([...readings, [80, 13]])).not.toHaveProperty("movedAt");
+  });
+
+  it("does not stand still each time a round ends, after the explorer has caught up with three hours in twenty minutes", () => {
+    const usual = Array.from({ length: 12 }, (_, at) => [at * 10, 100 + at] as const);
+    const behind = Array.from({ length: 36 }, (_, at) => [112 + at * 5, 111, false] as const);
+    const catchingUp = Array.from({ length: 8 }, (_, at) => [292 + at * 2.5, 112 + at * 2.5, false] as const);
+    const later = [0, 2.5, 5, 7.5, 10].map((minutes) => [315 + minutes, 131] as const);
+    expect(replay([...usual, ...behind, ...catchingUp, ...later])).toMatchObject({ isStandingStill: false });
   });
 
   it("is not overdue while a round is younger than three intervals", () => {

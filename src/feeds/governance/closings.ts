@@ -12,12 +12,14 @@ const isMissing = problemIs("missing");
 /**
  * True if neither the list nor the details know an open request any more. It may be over, or be listed again: until then, nothing is
  * said about its deadlines. The explorer may have details by only one of its ids.
+ * @param isListEmpty true if the list was answered without any request. It may be wrong, or the network was reset
  */
 export async function isUnknown(
   explorer: Pick<Explorer, "voteRequest">,
   known: TrackedVoteRequest,
+  isListEmpty = false,
 ): Promise<boolean> {
-  if (!hasVanished(known)) return false;
+  if (!isListEmpty && !hasVanished(known)) return false;
   const ids = new Set([known.contractIds.at(-1) ?? known.identity, known.identity]);
   const answers = [...ids].map((id) => explorer.voteRequest({ id }).then(() => false, isMissing));
   return (await Promise.all(answers)).every(Boolean);

@@ -62,7 +62,6 @@ export function createGovernanceWatch(deps: GovernanceWatchDeps) {
   const { explorer, state, requests, superValidators, onLearnt, pollMs, now } = deps;
   const readTimes = state.open(progress);
   const checkPending = createPendingCheck(deps);
-  const isLost = (known: TrackedVoteRequest) => isUnknown(explorer, known);
 
   /** Yields the findings as one step, and caches them once they are written. */
   async function* settle(
@@ -173,6 +172,7 @@ export function createGovernanceWatch(deps: GovernanceWatchDeps) {
       yield* settle(await findVanished(deps, rows));
       yield* settle(await findOld(deps));
     }
+    const isLost = (known: TrackedVoteRequest) => isUnknown(explorer, known, rows.length === 0);
     const subscribedChannels = await subscribers.subscriptions();
     yield* settle(await checkPending(subscribedChannels));
     // If the process was suspended, the tallies are older than the clock, and the next poll reads them again. It does not wait twice in a

@@ -204,6 +204,8 @@ export function createValidatorWatch({ explorer, state, directory, now }: Valida
   const readNetwork = createNetworkReader(explorer, state, now);
   /** Time of the last cleanup, epoch ms. The first one waits for an hour, because it reads every alert. */
   let cleanedAt = now() - DAY + HOUR;
+  /** Times when the explorer last said that it does not know a validator, epoch ms. Unknown ones must not take up every poll's requests. */
+  const missedAt = new Map<string, number>();
   /** The newest report in the last list, epoch ms, and true if a list with older ones has been ignored since. */
   let newest = { reportAt: 0, isDoubted: false };
 
@@ -232,7 +234,8 @@ export function createValidatorWatch({ explorer, state, directory, now }: Valida
     }
     // Start with those that have not been read for the longest time, in case some cannot be read in this
     // poll.
-    const readAt = (validator: string) => loaded.activity.get(validator)?.readAt ?? 0;
+    const readAt = (validator: string) =>
+      Math.max(loaded.activity.get(validator)?.readAt ?? 0, missedAt.get(validator) ?? 0);
     const parties = [...new Set(live.map(({ validator }) => validator))].sort(
       (a, b) => readAt(a) - readAt(b),
     );
@@ -240,6 +243,8 @@ export function createValidatorWatch({ explorer, state, directory, now }: Valida
     // the explorer is behind.
     const readSince = now();
     const reading = await readActivity(explorer, parties, now);
+    for (const party of missedAt.keys()) if (!loaded.parties.has(party)) missedAt.delete(party);
+    for (const party of reading.absent) missedAt.set(party, readSince);
     const { newestAt } = reading;
     // A list without usable report times is not a reading.
     if (newestAt === null || reading.isAhead) return "failed";

@@ -331,6 +331,23 @@ it("a vote request that an empty list lacked is not new because of a new vote", 
   await watch.close();
 });
 
+it("a vote request of a network that was reset gets no reminder, although the list is empty", async () => {
+  const watch = await startWatch();
+  await watch.pollAt(0);
+  watch.ledger.openVoteRequest({ title: "A title", lastsMs: 3 * DAY, effectiveInMs: 4 * DAY });
+  expect(await watch.pollAt(MINUTE)).toEqual(["opened"]);
+  const isEmpty = only(() => undefined);
+  watch.sandbox.mood = (answer, path, ...more) => {
+    if (path.endsWith("/details")) throw new Refused(404);
+    return isEmpty(answer, path, ...more);
+  };
+  expect(await watch.pollAt(DAY + 5 * MINUTE)).toEqual([]);
+  // The network was not reset after all.
+  watch.sandbox.mood = undefined;
+  expect(await watch.pollAt(DAY + 6 * MINUTE)).toEqual(["reminder"]);
+  await watch.close();
+});
+
 it("the first read does not call a vote request new because of a new vote", async () => {
   const watch = await startWatch(HOUR);
   watch.setTime(-2 * HOUR);

@@ -390,6 +390,15 @@ describe.concurrent("validators that report", () => {
     expect(few.map(({ kind }) => kind).sort()).toEqual(["gone", "gone", "listed", "listed"]);
   });
 
+  it("are all called delisted after a day if the network was reset, however many are watched", async () => {
+    const resetAt = START + 2 * HOUR;
+    const watched = Array.from({ length: 30 }, (_, place) => place + 10);
+    const isUnlisted = (validator: number, now: number) => validator >= 5 && now > resetAt;
+    const events = await play({ validators: 60, lastReport: hourly, isUnlisted, watched }, 29 * HOUR);
+    expect(events.map(({ kind }) => kind)).toEqual(watched.map(() => "gone"));
+    expect(Math.min(...events.map(({ at }) => at))).toBeGreaterThan(resetAt + DAY);
+  });
+
   it("are not silent if only the list of validators is old", async () => {
     const [stuck, fresh] = [START + 2 * HOUR, START + 3 * HOUR];
     const quick = regular(10 * MINUTE);
