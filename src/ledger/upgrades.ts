@@ -1,4 +1,4 @@
-import { utcTime } from "../text/markdown.js";
+import { utcDate, utcDay } from "../text/markdown.js";
 import type { ConfigChange } from "./configuration.js";
 import type { Value } from "./units.js";
 
@@ -43,14 +43,8 @@ export const emptySchedulesIn = (configuration: Readonly<Record<string, unknown>
 
 const timeIn = (value: Value | null): number | null => (value && "time" in value ? value.time : null);
 
-const dayFormat = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
-
-/** Formats the day of an upgrade, in UTC: "12 December". */
-export const upgradeDay = (at: number): string => dayFormat.format(at);
-/** Formats the time of an upgrade, in UTC: "12 December at 15:00 UTC". */
-export const upgradeTime = (at: number): string => `${upgradeDay(at)} at ${utcTime(at)}`;
 /** Says when an upgrade is: "transactions pause on 12 December at 15:00 UTC". */
-export const pauseWords = (at: number): string => `transactions pause on ${upgradeTime(at)}`;
+export const pauseWords = (at: number): string => `transactions pause on ${utcDate(at)}`;
 
 /**
  * Returns a summary if the changes of a configuration set, move or remove the next upgrade or its freeze.
@@ -75,13 +69,13 @@ export function upgradeSummary(
     return [
       `${before === null ? "Network upgrade" : "Move the network upgrade"}: ${pauseWords(after)}${moreWords}`,
     ];
-  if (before !== null) return [`Cancel the network upgrade of ${upgradeDay(before)}${moreWords}`];
+  if (before !== null) return [`Cancel the network upgrade of ${utcDay(before)}${moreWords}`];
   if (isOver) return [`Remove the past network upgrade from the settings${moreWords}`];
   const freeze = changes.find(({ path }) => TIMES.some(([name, at]) => name === "freezeAt" && at === path));
   const freezeAt = timeIn(freeze?.to ?? null);
   if (times.length > 0 || freezeAt === null) return null;
   return [
-    `${freeze?.from ? "Move the freeze" : "Freeze"} before the network upgrade: from ${upgradeTime(freezeAt)}${moreWords}`,
+    `${freeze?.from ? "Move the freeze" : "Freeze"} before the network upgrade: from ${utcDate(freezeAt)}${moreWords}`,
   ];
 }
 

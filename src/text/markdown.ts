@@ -138,6 +138,13 @@ export function timestamp(ms: number | null, style: "R" | "f" | "d" | "t" = "R")
 /** Formats a time of day for a notification, which is plain text: "15:00 UTC". */
 export const utcTime = (ms: number): string => `${new Date(ms).toISOString().slice(11, 16)} UTC`;
 
+const dayFormat = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
+
+/** Formats a day in UTC: "12 December". */
+export const utcDay = (ms: number): string => dayFormat.format(ms);
+/** Formats a day and time for a notification: "12 December at 15:00 UTC". */
+export const utcDate = (ms: number): string => `${utcDay(ms)} at ${utcTime(ms)}`;
+
 /** Returns a date with its distance from now: "21 November 2026 10:00 (in 2 hours)". */
 export const timestampWithAge = (ms: number | null): Markdown =>
   ms === null ? trusted("unknown") : md`${timestamp(ms, "f")} (${timestamp(ms)})`;

@@ -1,9 +1,9 @@
-import { pauseWords, upgradeDay, upgradeTime } from "../../ledger/upgrades.js";
+import { pauseWords } from "../../ledger/upgrades.js";
 import { address } from "../../screens/addresses.js";
 import { movingView } from "../../screens/standstill.js";
 import type { Link, Tone, View } from "../../screens/view.js";
 import { spanWords } from "../../text/durations.js";
-import { type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
+import { type Markdown, md, timestamp, timestampWithAge, utcDate, utcDay } from "../../text/markdown.js";
 import { grouped } from "../../text/numbers.js";
 import { present } from "../../util/present.js";
 import { MINUTE } from "../../util/units.js";
@@ -46,13 +46,13 @@ function cardState(upgrade: ShownUpgrade, now: number): CardState {
   const { upgradeAt, movedFrom, isCancelled, endedAt } = upgrade;
   if (isCancelled)
     return {
-      notification: md`⚪ Network upgrade of ${upgradeDay(upgradeAt)} cancelled`,
+      notification: md`⚪ Network upgrade of ${utcDay(upgradeAt)} cancelled`,
       lines: [md`It was scheduled for ${timestamp(upgradeAt, "f")}.`],
       isAhead: false,
     };
   if (endedAt !== undefined || now >= upgradeAt)
     return {
-      notification: md`🛠️ Network upgrade of ${upgradeDay(upgradeAt)}: the scheduled time has passed`,
+      notification: md`🛠️ Network upgrade of ${utcDay(upgradeAt)}: the scheduled time has passed`,
       lines: present([
         md`Transactions were due to pause on ${timestampWithAge(upgradeAt)}.`,
         endedAt !== undefined && NO_CLAIM,
@@ -110,9 +110,9 @@ function scheduleNews(event: ScheduleEvent, now: number): Markdown {
     case "moved":
       return event.movedFrom === upgradeAt
         ? md`🛠️ Network upgrade: the freeze before it has changed, and ${pauseWords(upgradeAt)}`
-        : md`🛠️ Network upgrade moved: ${pauseWords(upgradeAt)}, not on ${upgradeTime(event.movedFrom)}`;
+        : md`🛠️ Network upgrade moved: ${pauseWords(upgradeAt)}, not on ${utcDate(event.movedFrom)}`;
     case "cancelled":
-      return md`⚪ Network upgrade of ${upgradeDay(upgradeAt)} cancelled`;
+      return md`⚪ Network upgrade of ${utcDay(upgradeAt)} cancelled`;
     case "advancing":
       return event.isLate
         ? md`🟢 Rounds are advancing after the scheduled network upgrade`
@@ -121,7 +121,7 @@ function scheduleNews(event: ScheduleEvent, now: number): Markdown {
       if (event.step === "upgrade")
         return now - upgradeAt < PASSED_MS
           ? md`🛠️ Network upgrade: transactions pause about now`
-          : md`🛠️ The time of the network upgrade has passed: ${upgradeTime(upgradeAt)}`;
+          : md`🛠️ The time of the network upgrade has passed: ${utcDate(upgradeAt)}`;
       const inWords = untilWords(timeOfStep(event.step, event), now);
       return freezeAt === null
         ? md`⏳ Network upgrade: transactions pause in ${inWords}`

@@ -13,6 +13,7 @@ import {
   timestamp,
   timestampWithAge,
   userMention,
+  utcDate,
   utcTime,
 } from "../../text/markdown.js";
 import { bytes, countedWords } from "../../text/numbers.js";
@@ -253,7 +254,7 @@ function rhythmView(
     return {
       notification: isPartial
         ? md`⏸ Most validators now report less often than ${beforeWords}; silence alerts are on hold`
-        : md`⏸ No validator has reported since ${utcTime(newestAt)}, though the ledger is moving; silence alerts are on hold`,
+        : md`⏸ No validator has reported since ${utcDate(newestAt)}, though the ledger is moving; silence alerts are on hold`,
       tone: "warning",
       body: [
         isPartial
