@@ -49,7 +49,7 @@ const SIGNS: Readonly<Record<Exclude<Kind, "validator">, (entry: NamedEntry) => 
 };
 
 /** The parts of a network that its choices are made from. */
-interface Offering {
+export interface Offering {
   readonly directory: Directory;
   readonly names: Pick<Names, "named">;
   readonly links: Links;

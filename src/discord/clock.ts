@@ -1,4 +1,4 @@
-import { type REST, RESTEvents } from "discord.js";
+import { type Interaction, type REST, RESTEvents } from "discord.js";
 
 /**
  * Creates a function that returns Discord's time in epoch ms, accurate to a second. It uses the Date header of responses, and
@@ -40,5 +40,25 @@ export function createAge(steady = () => performance.now()): (createdAt: number)
       .sort((a, b) => a - b)
       .at(Math.min(REFERENCE, arrivals.length));
     return quickest === undefined ? 0 : Math.max(0, offsetMs - quickest);
+  };
+}
+
+/** Creates the ages of interactions, in ms, which do not change if the system clock is set. */
+export function createAges() {
+  const ageSince = createAge();
+  /** When each interaction was made, in ms of this process's steady clock. */
+  const madeAt = new WeakMap<Interaction, number>();
+  return {
+    /** Records an interaction on its arrival, and returns its age. */
+    note(interaction: Interaction): number {
+      const ageMs = ageSince(interaction.createdTimestamp);
+      madeAt.set(interaction, performance.now() - ageMs);
+      return ageMs;
+    },
+    /** Returns the current age of an interaction, 0 if it was not recorded. */
+    of(interaction: Interaction): number {
+      const now = performance.now();
+      return now - (madeAt.get(interaction) ?? now);
+    },
   };
 }
