@@ -43,7 +43,6 @@ export class Surroundings {
       token: TOKEN,
       traps: [],
       limits: new RateLimits(),
-      origin: () => "",
       onRequest: () => {},
     });
   }

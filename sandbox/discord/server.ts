@@ -59,7 +59,6 @@ export async function startSandboxDiscord(options: SandboxDiscordOptions = {}): 
     token,
     traps,
     limits,
-    origin: () => url,
     onRequest: (method, path) => requests.push({ method, path }),
   });
   const server = createServer((request, response) => router.lookup(request, response));
