@@ -12,7 +12,7 @@ import { fuzz } from "./fuzz/fuzz.js";
  *
  * BOT_DIST tests another build of the bot. `--only PATTERN` only corrupts the answers of some endpoints. `--profile
  * FOLDER` writes a CPU profile of the bot. `--hurry 20` runs periodic jobs 20 times as often. `--explain` shows what
- * blocked the event loop.
+ * blocked the event loop. `--blocks-from 100` finds shorter blocks.
  */
 const { values } = parseArgs({
   options: {
@@ -22,6 +22,7 @@ const { values } = parseArgs({
     profile: { type: "string" },
     hurry: { type: "string" },
     explain: { type: "boolean" },
+    "blocks-from": { type: "string" },
   },
 });
 const seed = Number(values.seed);
@@ -31,6 +32,7 @@ const { findings, interactions, answers } = await fuzz({
   ms: Number(values.minutes) * 60_000,
   profile: values.profile,
   explains: values.explain,
+  blocksFromMs: values["blocks-from"] === undefined ? undefined : Number(values["blocks-from"]),
   hurry: values.hurry === undefined ? undefined : Number(values.hurry),
   only: values.only === undefined ? undefined : new RegExp(values.only),
 });
