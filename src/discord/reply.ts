@@ -34,14 +34,6 @@ export interface Sentence {
 /** Age of an interaction at which an unfinished answer is deferred, in ms. Discord wants the first response within 3 s. */
 const DEFER_AFTER_MS = 1_500;
 
-type Settled<T> = { readonly value: T } | { readonly error: unknown };
-
-const settle = <T>(work: Promise<T>): Promise<Settled<T>> =>
-  work.then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
-  );
-
 /** Returns the interaction if it came from a message, which it can then update. */
 function updatable(interaction: Answerable) {
   if (interaction.isMessageComponent()) return interaction;
@@ -115,14 +107,12 @@ export async function answerInteraction(
   explain: (error: unknown, isDone: boolean) => Sentence,
   ageMs: number,
 ): Promise<void> {
-  const settled = settle(work);
-  let result = await withTimeout(settled, Math.max(0, DEFER_AFTER_MS - ageMs), () => undefined);
-  if (result === undefined) {
-    await defer(interaction, target);
-    result = await settled;
-  }
-  if ("error" in result) {
-    await sayPrivately(interaction, target, explain(result.error, false));
+  const settled = Promise.allSettled([work]);
+  const early = await withTimeout(settled, Math.max(0, DEFER_AFTER_MS - ageMs), () => undefined);
+  if (!early) await defer(interaction, target);
+  const [result] = early ?? (await settled);
+  if (result.status === "rejected") {
+    await sayPrivately(interaction, target, explain(result.reason, false));
     return;
   }
   // Sending reads the files in full. Yield first, because creating them has already used this turn of the event loop.
