@@ -1,6 +1,6 @@
 import { ErrorCode, hasCode, isRateLimit } from "../discord/errors.js";
 import { createOwnId, guildOf, isTimedOut } from "../discord/places.js";
-import { isDeleted, isMember } from "../discord/post.js";
+import { channelState, isMember } from "../discord/post.js";
 import { isTemporary, problemOf, retryAfterOf, wordsFor } from "../discord/problems.js";
 import { announcedId, announcements, type Delivery, watchers } from "./collections.js";
 import { backoffMs, GIVE_UP_MS, resultOf } from "./decisions.js";
@@ -91,7 +91,7 @@ export function createFail(context: SendingContext, record: ReturnType<typeof cr
   const dropChannel = async (attempt: Attempt, later: (ms: number) => Delivery, error: unknown) => {
     const { id, subscription, delivery } = attempt;
     const { channelId } = delivery;
-    if (!(await isDeleted(rest, channelId))) {
+    if ((await channelState(rest, channelId)) !== "deleted") {
       await commit(id, later(backoffMs(delivery.attempts, Math.random())));
       return;
     }

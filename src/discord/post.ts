@@ -313,7 +313,3 @@ export const channelState = (
       return hasCode(error, ErrorCode.MissingAccess, ErrorCode.MissingPermissions) ? "closed" : "unknown";
     },
   );
-
-/** True if Discord does not know a channel. */
-export const isDeleted = async (rest: REST, channelId: string): Promise<boolean> =>
-  (await channelState(rest, channelId)) === "deleted";
