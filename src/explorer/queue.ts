@@ -12,8 +12,7 @@ const spentError = () =>
   new ExplorerError("spent", "All waiting callers have used up their requests", { unsent: true });
 
 interface Task {
-  /** True if one of the people waiting for it may send another request. */
-  readonly isAllowed: () => boolean;
+  readonly waiters: Waiters;
   readonly start: () => Promise<void>;
   readonly fail: (error: ExplorerError) => void;
 }
@@ -21,22 +20,15 @@ interface Task {
 /** The queue that all upstream requests pass through. */
 export interface RequestQueue {
   /**
-   * Runs the work when its turn comes.
-   * @param isAllowed true if one of the waiting people may send another request. It is called at the work's turn, before the
-   * budget is used
+   * Runs the work when its turn comes, if one of its waiters may send another request then.
    * @throws {ExplorerError} "busy" if the signal aborts before the work starts, "spent" if the work is not allowed, or the work's
    * own error
    */
-  run<T>(
-    waiters: Waiters,
-    work: () => Promise<T>,
-    signal: AbortSignal,
-    isAllowed?: () => boolean,
-  ): Promise<T>;
+  run<T>(waiters: Waiters, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
   /** Takes a token for a request that replaces a running one. False if none is left, or if the queue is paused. */
   mayCheck(): Promise<boolean>;
   /** Returns why work cannot be sent now: no one who waits for it may send a request, or the explorer has asked for a pause. */
-  refusal(isAllowed?: () => boolean): ExplorerError | undefined;
+  refusal(waiters: Waiters): ExplorerError | undefined;
   /** Pauses the queue for this time, in ms, because the explorer asked for it. */
   pause(ms: number): void;
   /** Rejects all waiting tasks with this error. */
@@ -85,7 +77,7 @@ export function createQueue({ budget, concurrency }: QueueOptions): RequestQueue
   const peek = (priority: Priority): Task | undefined => {
     for (;;) {
       const task = queues[priority].peek(isWithinShare);
-      if (!task || task.isAllowed()) return task;
+      if (!task || task.waiters.isAllowed()) return task;
       leaveAll(task);
       task.fail(spentError());
     }
@@ -167,14 +159,14 @@ export function createQueue({ budget, concurrency }: QueueOptions): RequestQueue
   }
 
   return {
-    run: (waiters, work, signal, isAllowed = () => true) =>
+    run: (waiters, work, signal) =>
       new Promise((resolve, reject) => {
         const settle = () => {
           signal.removeEventListener("abort", leave);
           waiters.onJoined = undefined;
         };
         const task: Task = {
-          isAllowed,
+          waiters,
           start: async () => {
             settle();
             try {
@@ -210,8 +202,8 @@ export function createQueue({ budget, concurrency }: QueueOptions): RequestQueue
         if (waiters.background) stand(undefined);
         for (const person of waiters.people) stand(person);
       }),
-    refusal(isAllowed = () => true) {
-      if (!isAllowed()) return spentError();
+    refusal(waiters) {
+      if (!waiters.isAllowed()) return spentError();
       return pausedUntil > performance.now() ? pausedError() : undefined;
     },
     mayCheck: async () => pausedUntil <= performance.now() && (await budget.take("background")) <= 0,

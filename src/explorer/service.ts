@@ -4,7 +4,7 @@ import { ageOf } from "../util/clock.js";
 import { perObject } from "../util/per-object.js";
 import { withTimeout } from "../util/timeouts.js";
 import { MINUTE } from "../util/units.js";
-import { type Fetched, fetchAnswer, type OnAnswer, parseAnswer } from "./client.js";
+import { type Fetched, fetchAnswer, type OnAnswer, parseAnswer, type Request } from "./client.js";
 import { decide } from "./decision.js";
 import {
   type Answer,
@@ -141,29 +141,19 @@ export function createExplorerService({
   ): Promise<CacheEntry> => {
     const fetchedAt = now();
     const { waiters } = flight;
-    const isAlwaysThere = !takesId(parameters);
-    // Background requests do not count against a person.
-    const isAllowed = () => waiters.background || limit.payerAmong(waiters.people) !== undefined;
     const onSent = () => {
       flight.waitsFor = "slow";
       flight.lastSentAt = performance.now();
       flight.sentAt ??= flight.lastSentAt;
+      // Background requests do not count against a person.
       if (!waiters.background) limit.charge(waiters.people);
     };
     const onLimited = () => {
       flight.waitsFor = "limited";
     };
-    const send = (path: string, query: object) =>
-      upstream({
-        waiters,
-        endpoint: name,
-        isAlwaysThere,
-        path,
-        query: { ...query },
-        isAllowed,
-        onSent,
-        onLimited,
-      });
+    const isAlwaysThere = !takesId(parameters);
+    const send: Request = (path, query) =>
+      upstream({ waiters, endpoint: name, isAlwaysThere, path, query, onSent, onLimited });
     try {
       // The key names the endpoint, so the last answer is of the same type.
       const lastAnswer = lastAnswers.get(key) as Fetched<Name> | undefined;
@@ -197,7 +187,7 @@ export function createExplorerService({
       underWay.keep ||= options.keep ?? true;
       return underWay;
     }
-    const waiters = createWaiters(person);
+    const waiters = createWaiters(person, (people) => limit.payerAmong(people) !== undefined);
     const begun: Omit<Flight, "entry"> = {
       waiters,
       waitsFor: "busy",

@@ -49,8 +49,6 @@ interface UpstreamOptions {
 /** A request and the callers that wait for it. */
 export interface UpstreamRequest extends Asked {
   readonly waiters: Waiters;
-  /** True if one of the waiting people may send another request. By default it may be sent. */
-  readonly isAllowed?: () => boolean;
   /** Called when each attempt is sent, and when the explorer refuses it because of a limit. */
   readonly onSent?: () => void;
   readonly onLimited?: () => void;
@@ -149,13 +147,13 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const breakers = createBreakers(verdicts, options);
 
   const once = async (request: UpstreamRequest, signal: AbortSignal): Promise<Body> => {
-    const { waiters, endpoint, path, query, isAllowed, onSent = () => {}, onLimited = () => {} } = request;
+    const { waiters, endpoint, path, query, onSent = () => {}, onLimited = () => {} } = request;
     const pauseMs = pauses.of(endpoint);
     if (pauseMs > MAX_WAIT_MS)
       throw new ExplorerError("failing", `GET /${path}: not sent, its pause is not over`, { unsent: true });
     if (pauseMs > 0) await delay(pauseMs, undefined, { signal }).catch(() => {});
     // A request that cannot be sent now must not be the trial of a circuit breaker.
-    const refusal = breakers.isTrying() ? queue.refusal(isAllowed) : undefined;
+    const refusal = breakers.isTrying() ? queue.refusal(waiters) : undefined;
     if (refusal) throw refusal;
     const queuedAt = performance.now();
     const sendOnce = async () => {
@@ -185,7 +183,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     };
     const queuedMs = QUEUED_MS[waiters.background ? "background" : "people"];
     return breakers.run(path, () =>
-      withDeadline(queuedMs, signal, (either) => queue.run(waiters, sendOnce, either, isAllowed)),
+      withDeadline(queuedMs, signal, (either) => queue.run(waiters, sendOnce, either)),
     );
   };
 

@@ -6,13 +6,22 @@ export interface Waiters {
   /** In the order in which they joined. */
   readonly people: ReadonlySet<string>;
   readonly background: boolean;
+  /** True if one of them may send another request. */
+  isAllowed(): boolean;
   /** Called when a caller joins while the request waits in the queue: with the person, or `undefined` for background work. */
   onJoined: ((person: string | undefined) => void) | undefined;
   join(person: string | undefined): void;
 }
 
-/** Creates the waiters of a request. @param first a person's user id, or `undefined` for background work */
-export function createWaiters(first: string | undefined): Waiters {
+/**
+ * Creates the waiters of a request.
+ * @param first a person's user id, or `undefined` for background work
+ * @param mayPay true if one of these people has requests left. Background work has no limit
+ */
+export function createWaiters(
+  first: string | undefined,
+  mayPay: (people: ReadonlySet<string>) => boolean = () => true,
+): Waiters {
   const people = new Set<string>();
   let background = false;
   const waiters: Waiters = {
@@ -20,6 +29,7 @@ export function createWaiters(first: string | undefined): Waiters {
     get background() {
       return background;
     },
+    isAllowed: () => background || mayPay(people),
     onJoined: undefined,
     join(person) {
       if (person === undefined ? background : people.has(person)) return;

@@ -177,10 +177,9 @@ describe("the queue", () => {
     const queue = createQueue({ budget, concurrency: 1 });
     const spent = Array.from({ length: 50 }, () =>
       queue.run(
-        createWaiters("flood"),
+        createWaiters("flood", () => false),
         async () => "sent",
         never(),
-        () => false,
       ),
     );
     const other = queue.run(createWaiters("ana"), async () => "sent", never());
