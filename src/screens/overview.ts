@@ -2,7 +2,7 @@ import { ifAnswered } from "../explorer/errors.js";
 import { readPages, together } from "../explorer/paging.js";
 import type { ValidatorSummary } from "../explorer/schema/validators.js";
 import type { Reading } from "../explorer/service.js";
-import { compareVersions, isMajority, isVersion, type VersionSurvey } from "../ledger/versions.js";
+import { isMajority, readinessFor, type VersionSurvey } from "../ledger/versions.js";
 import { roughly } from "../text/durations.js";
 import { bold, join, type Markdown, md } from "../text/markdown.js";
 import { countedWords, grouped, share } from "../text/numbers.js";
@@ -29,16 +29,14 @@ const MAX_VERSIONS = 2;
 
 /** Returns the line about validators with an older version. */
 function behindLine(survey: VersionSurvey): Markdown[] {
-  const { counts, mostCommon } = survey;
+  const { mostCommon } = survey;
   if (mostCommon === null) return [];
   const commonness = isMajority(survey) ? "which most run" : "the most common version";
-  const behindCounts = [...counts]
-    .filter(([each]) => each !== null && isVersion(each) && compareVersions(each, mostCommon) < 0)
-    .reduce((sum, [, count]) => sum + count, 0);
+  const { behind } = readinessFor(mostCommon, survey);
   return [
-    behindCounts === 0
+    behind === 0
       ? md`✅ none older than ${version(mostCommon)}, ${commonness}`
-      : md`⚠️ **${grouped(behindCounts)}** on an older version than ${version(mostCommon)}, ${commonness}`,
+      : md`⚠️ **${grouped(behind)}** on an older version than ${version(mostCommon)}, ${commonness}`,
   ];
 }
 
