@@ -5,6 +5,7 @@ import type { Explorer, Reading } from "../explorer/service.js";
 import { addTo } from "../util/groups.js";
 import { withTimeout } from "../util/timeouts.js";
 import { DAY, SECOND } from "../util/units.js";
+import { median } from "./rhythm.js";
 import { identityOf, readDetail } from "./vote-requests.js";
 import { type Closing, isOver, statusGroup } from "./vote-rules.js";
 import { byVoter, type CastVote, type Voter, votersIn, votesIn } from "./votes.js";
@@ -170,10 +171,9 @@ export async function readRecords(
 
 /** Returns the median time between a record's votes and the deadline, in ms; `undefined` if the times are unknown. */
 export function usualLead({ ballots }: VoterRecord): number | undefined {
-  const leads = ballots
-    .flatMap(({ castAt, request: { voteBefore } }) =>
+  return median(
+    ballots.flatMap(({ castAt, request: { voteBefore } }) =>
       castAt === null || voteBefore === null ? [] : [voteBefore - castAt],
-    )
-    .sort((a, b) => a - b);
-  return leads[Math.floor(leads.length / 2)];
+    ),
+  );
 }

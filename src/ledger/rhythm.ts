@@ -25,7 +25,8 @@ export interface ReportGaps {
   readonly roughGaps?: readonly number[] | undefined;
 }
 
-const median = (values: readonly number[]): number | undefined =>
+/** Returns the median; the larger of two in the middle. `undefined` if there are no values. */
+export const median = (values: readonly number[]): number | undefined =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
 /** Returns a validator's reporting interval in ms; `undefined` until at least three gaps are known. */

@@ -6,7 +6,7 @@ import type { State } from "../storage/state.js";
 import { timestampSchema } from "../storage/timestamp.js";
 import { ageOf, isTimely } from "../util/clock.js";
 import { HOUR, MINUTE } from "../util/units.js";
-import { lateAfter, MAX_STORED_GAPS } from "./rhythm.js";
+import { lateAfter, MAX_STORED_GAPS, median } from "./rhythm.js";
 
 /** The newest round and how it advances. */
 export const rounds = defineCollection({
@@ -54,9 +54,7 @@ export const RESTARTED = 100;
  * counted as their interval, every later round would look like a standstill.
  */
 export function roundInterval(gaps: readonly number[]): number {
-  const sortedGaps = gaps.toSorted((a, b) => a - b);
-  const median = gaps.length < MIN_GAPS ? undefined : sortedGaps[Math.floor(gaps.length / 2)];
-  return Math.max(median ?? USUAL_MS, USUAL_MS);
+  return Math.max(gaps.length < MIN_GAPS ? 0 : (median(gaps) ?? 0), USUAL_MS);
 }
 
 /** Number of intervals without a new round after which it is late. The bot sees a round up to a quarter of an interval late. */
