@@ -10,7 +10,7 @@ import { goneRoles, guildOf, readerOf, readPlace } from "../../src/discord/place
 import { isTemporary, problemOf } from "../../src/discord/problems.js";
 import type { Network } from "../../src/networks/network.js";
 import { buttonAddress, defineButton, subjectParameter } from "../../src/screens/addresses.js";
-import type { Link, Menu, View } from "../../src/screens/view.js";
+import type { Link, Menu } from "../../src/screens/view.js";
 import { findAmong, type OwnedSubscription, setPaused } from "../../src/subscribe/editor.js";
 import { labelOf } from "../../src/subscribe/shown.js";
 import { join, type Markdown, md, timestamp } from "../../src/text/markdown.js";
@@ -154,15 +154,7 @@ async function card(
   const isPaused = subscription.isPaused === true || isChannelPaused;
   const snoozedUntil = snoozeEnd(subscription, Date.now());
   const isSnoozed = snoozedUntil > 0;
-  const links: Link[] = [];
-  if (network) links.push({ label: "Edit", emoji: "✏️", to: buttonAddress(editButton, parameters) });
-  if (network && isPaused) links.push(link("resume", "Resume", "▶️"));
-  if (network && !isPaused && isSnoozed) links.push(link("resume", "End snooze", "▶️"));
-  if (network && !isPaused && !isFixed) links.push(link("pause", "Pause", "⏸️"));
-  if (network && !isPaused) links.push(link("test", "Test", "🧪"));
-  if (!isFixed) links.push(link("remove", "Remove", "🗑️"));
-  links.push(setupLink);
-  const view: View = {
+  return shownBy.renderer.message({
     title: md`Subscription`,
     body: present([
       ...(note ? [note, md``] : []),
@@ -173,9 +165,16 @@ async function card(
       isFixed && md`${OPERATORS_OWN}`,
       ...paragraph(standing),
     ]),
-    links,
-  };
-  return shownBy.renderer.message(view);
+    links: present([
+      network && { label: "Edit", emoji: "✏️", to: buttonAddress(editButton, parameters) },
+      network && isPaused && link("resume", "Resume", "▶️"),
+      network && !isPaused && isSnoozed && link("resume", "End snooze", "▶️"),
+      network && !isPaused && !isFixed && link("pause", "Pause", "⏸️"),
+      network && !isPaused && link("test", "Test", "🧪"),
+      !isFixed && link("remove", "Remove", "🗑️"),
+      setupLink,
+    ]),
+  });
 }
 
 /**
