@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { type PriceSample, SAMPLE_MS, type Span } from "../ledger/prices.js";
 import type { Log } from "../log.js";
-import { singleFlight } from "../util/single-flight.js";
+import { createSequences, singleFlight } from "../util/single-flight.js";
 import type { Bar } from "./draw.js";
 
 /** Draws charts as PNG files. If drawing fails, the result is `undefined`, and the answer is sent without a chart. */
@@ -16,7 +16,7 @@ export interface Charts {
 /** Maximum number of cached pictures: the latest of each kind of chart, and a few older ones. */
 const MAX_KEPT = 12;
 
-/** Runs drawing tasks one at a time. A task must not reject. */
+/** Runs drawing tasks one at a time. */
 export type DrawingQueue = <T>(draw: () => Promise<T>) => Promise<T>;
 
 /**
@@ -24,15 +24,12 @@ export type DrawingQueue = <T>(draw: () => Promise<T>) => Promise<T>;
  * canvas is only freed then.
  */
 export function createDrawingQueue(): DrawingQueue {
-  let lastDrawing: Promise<unknown> = Promise.resolve();
-  return (draw) => {
-    const thisDrawing = lastDrawing.then(async () => {
+  const inSequence = createSequences();
+  return (draw) =>
+    inSequence("drawing", async () => {
       await nextTurn();
       return draw();
     });
-    lastDrawing = thisDrawing;
-    return thisDrawing;
-  };
 }
 
 /** Creates the charts of one network, with a cache of the latest pictures. The canvas is loaded when the first chart is drawn. */
