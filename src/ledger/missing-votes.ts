@@ -1,5 +1,6 @@
 import { ifAnswered } from "../explorer/errors.js";
 import { readPagesOf } from "../explorer/paging.js";
+import type { Vote } from "../explorer/schema/governance.js";
 import type { Explorer, Reading } from "../explorer/service.js";
 import { isPartyId } from "../text/ids.js";
 import { findVotes, type VoteRequest } from "./vote-requests.js";
@@ -8,28 +9,12 @@ import { type MissingVotes, notVoted, type Voter, votersIn } from "./votes.js";
 /** Maximum number of pages of votes that are searched for super validators. */
 const MAX_PAGES = 10;
 
-/**
- * Returns the super validators that have voted recently, and if these are all votes there are. Stops after `wanted` of them.
- * `undefined` if some votes cannot be read.
- */
-const readVoters = async (
-  explorer: Explorer,
-  wanted: number,
-): Promise<{ readonly voters: readonly Voter[]; readonly isWhole: boolean } | undefined> => {
-  const votesRead = await ifAnswered(
-    readPagesOf(explorer, "votes", (rows) => votersIn(rows).length >= wanted, MAX_PAGES),
-  );
-  return votesRead && !votesRead.problem
-    ? { voters: votersIn(votesRead.data), isWhole: votesRead.complete }
-    : undefined;
-};
-
 /** Returns the voters that are no longer super validators. */
 export type FormerVoters = (voters: readonly Voter[]) => Promise<readonly Voter[]>;
 
 /**
- * Returns `wanted` super validators that have voted recently, and the former ones that were found with them. `undefined` if some
- * votes cannot be read.
+ * Returns `wanted` super validators that have voted recently, the former ones that were found with them, and if these are all votes
+ * there are. `undefined` if some votes cannot be read.
  * @param formerCount number of former ones that are known so far. As many more are read, because their successors may have voted
  *   only on older pages
  */
@@ -42,12 +27,14 @@ async function readCurrent(
   | { readonly voters: readonly Voter[]; readonly isWhole: boolean; readonly former: readonly Voter[] }
   | undefined
 > {
-  const votersRead = await readVoters(explorer, wanted + formerCount);
-  if (!votersRead) return undefined;
-  const former = await formerAmong(votersRead.voters);
+  const isEnough = (rows: readonly Vote[]) => votersIn(rows).length >= wanted + formerCount;
+  const reading = await ifAnswered(readPagesOf(explorer, "votes", isEnough, MAX_PAGES));
+  if (!reading || reading.problem) return undefined;
+  const voters = votersIn(reading.data);
+  const former = await formerAmong(voters);
   return former.length > formerCount
     ? readCurrent(explorer, wanted, formerAmong, former.length)
-    : { ...votersRead, former };
+    : { voters, isWhole: reading.complete, former };
 }
 
 /**
