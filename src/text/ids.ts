@@ -155,18 +155,15 @@ function unpack(packed: string): string {
     .replace(/~([\w-]{22,})/g, (_, base64: string) => toHex(base64));
 }
 
-const PARTY_ID = /^(.*::1220)([0-9a-f]{64})$/s;
+const PARTY_ID = /^(.*)::1220([0-9a-f]{64})$/s;
 
 /**
  * Shortens an id for one line: a party's hint with both ends of its fingerprint, `hint::1220ab…cdef`, or both ends of any other
  * long id. It is only for reading; the thing's own screen shows the whole id.
  */
 export function shortId(id: string): string {
-  const [, hint, fingerprint] = PARTY_ID.exec(id) ?? [];
-  if (hint !== undefined && fingerprint !== undefined) {
-    const name = hint.slice(0, -"::1220".length);
-    return `${cut(name, 40)}::1220${fingerprint.slice(0, 2)}…${fingerprint.slice(-4)}`;
-  }
+  const [, hint] = PARTY_ID.exec(id) ?? [];
+  if (hint !== undefined) return `${cut(hint, 40)}::${fingerprint(id)}`;
   return id.length <= 24 ? id : `${cut(id, 11)}${id.slice(-6).toWellFormed()}`;
 }
 
@@ -179,7 +176,7 @@ export function fingerprint(id: string): string {
 /** Returns the self-chosen hint of a party, for a party without a name. */
 export const hintOf = (partyId: string): string => {
   const [, hint] = PARTY_ID.exec(partyId) ?? [];
-  return hint === undefined ? shortId(partyId) : cut(hint.slice(0, -"::1220".length), 40);
+  return hint === undefined ? shortId(partyId) : cut(hint, 40);
 };
 
 /** True if an id is a party's: `hint::fingerprint`. */
