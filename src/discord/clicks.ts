@@ -83,26 +83,18 @@ export function mayAnswer({ member, memberPermissions }: Click, roleId: string |
   return Array.isArray(member.roles) ? member.roles.includes(roleId) : member.roles.cache.has(roleId);
 }
 
+/** Returns the buttons and menus of a message. */
+const componentsOn = (message: Message | null) =>
+  (message?.components ?? []).flatMap((row) => (row.type === ComponentType.ActionRow ? row.components : []));
+
 /** Returns the number of pages from the label of the page button ("3 / 12"). */
 function pagesOn(message: Message | null): number {
-  const buttons = (message?.components ?? []).flatMap((row) =>
-    row.type === ComponentType.ActionRow ? row.components : [],
-  );
-  const jump = buttons.find(
+  const jump = componentsOn(message).find(
     (each) => each.type === ComponentType.Button && each.customId?.startsWith(SLOT.jump),
   );
   const label = jump && "label" in jump ? jump.label : undefined;
   return Number(label?.split("/").at(-1)) || MAX_SCREENS;
 }
-
-const linksOn = (message: Message): string[] =>
-  message.components.flatMap((row) =>
-    row.type === ComponentType.ActionRow
-      ? row.components.flatMap((component) =>
-          "customId" in component && component.customId ? [component.customId] : [],
-        )
-      : [],
-  );
 
 /** True if two addresses show the same thing on different pages or in different orders. */
 function isSameThing(a: Address, b: Address): boolean {
@@ -121,7 +113,7 @@ async function backFrom(
   links: Links,
 ): Promise<ScreenAddress | undefined> {
   if (slot === SLOT.back) return undefined;
-  const onMessage = linksOn(message);
+  const onMessage = componentsOn(message).flatMap((each) => ("customId" in each && each.customId) || []);
   const linkIn = async (wanted: string) => {
     const link = onMessage.find((id) => id.startsWith(wanted));
     const foundAddress = link === undefined ? undefined : await links.decode(link.slice(1));
