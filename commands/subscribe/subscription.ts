@@ -89,10 +89,9 @@ export const checkPermissions = (
   feed: FeedDefinition,
   settings: Pick<Subscription, "roleId" | "thread" | "topics">,
 ): Promise<void> => {
-  const { roleId, thread } = settings;
-  const needs = needsOf(settings, feed);
   const { client, user } = person;
-  return checkSubscription(readerOf(person), client.user.id, user.id, { place, roleId, thread, needs });
+  const wants = { ...settings, needs: needsOf(settings, feed) };
+  return checkSubscription(readerOf(person), client.user.id, user.id, place, wants);
 };
 
 /** Shown in place of a role that was deleted. */

@@ -92,10 +92,6 @@ const lackedInServer = async (
     ? []
     : missingPermissions(await permissionsOf(rest, { ...place, overwrites: [] }, botId), needs);
 
-interface SubscriptionCheck extends Wants {
-  readonly place: ChannelPlace;
-}
-
 const isLocked = (channel: ChannelPlace["channel"]): boolean =>
   "thread_metadata" in channel && channel.thread_metadata?.locked === true;
 
@@ -112,7 +108,8 @@ export async function checkSubscription(
   rest: Reader,
   botId: string,
   personId: string,
-  { place, roleId, thread, needs }: SubscriptionCheck,
+  place: ChannelPlace,
+  { roleId, thread, needs }: Wants,
 ): Promise<void> {
   const { channel, guild } = place;
   const where = `<#${channel.id}>`;
@@ -141,7 +138,7 @@ export async function checkSubscription(
     throw new PersonError(
       `I need ${bolded(serverLacks)} in this server. Grant ${serverLacks.length === 1 ? "it" : "them"} in the server settings → Roles → my role, then try again.`,
     );
-  const botLacks = await lackedIn(rest, botId, place, { roleId, thread, needs: [] });
+  const botLacks = missingPermissions(heldPermissions, neededIn(place, thread, needsMention));
   if (isLocked(channel) && !mayUnlock(heldPermissions))
     throw new PersonError(
       `${where} is locked, so I can't post there. Unlock the thread, or pick another channel.`,
