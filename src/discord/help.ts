@@ -1,13 +1,7 @@
 import { ApplicationCommandOptionType } from "discord-api-types/v10";
 import type { CommandHelp } from "../screens/view.js";
 import { commandMention, md } from "../text/markdown.js";
-import { COMMAND_GROUPS, type CommandDefinition, type CommandGroup } from "./command.js";
-
-/** The parts of a command that help shows. */
-interface DescribedCommand {
-  readonly definition: CommandDefinition;
-  readonly group: CommandGroup;
-}
+import { COMMAND_GROUPS, type CommandDefinition, type ReadingCommand } from "./command.js";
 
 /** Returns a command's paths, one for each subcommand: "validator list". */
 function pathsOf({ name, options = [] }: CommandDefinition): string[] {
@@ -42,7 +36,7 @@ const isOffered = (
  * @param permissions the person's permissions in the channel; null outside of servers
  */
 export const commandHelp = (
-  commands: readonly DescribedCommand[],
+  commands: readonly Pick<ReadingCommand, "definition" | "group">[],
   paths: ReadonlyMap<string, string>,
   permissions: bigint | null,
 ): CommandHelp[] =>
