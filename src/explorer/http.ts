@@ -43,12 +43,8 @@ export function createHttp({ apiUrl, apiKey, fetch = globalThis.fetch }: HttpOpt
   });
 
   return async (path, query, signal) => {
-    const searchParams = new URLSearchParams();
-    for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined) searchParams.set(name, String(value));
-    }
     try {
-      const response = await http.get(path, { signal, searchParams });
+      const response = await http.get(path, { signal, searchParams: query });
       if (!response.ok) {
         await response.body?.cancel().catch(() => {});
         throw failure(path, response);
