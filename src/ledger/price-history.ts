@@ -43,10 +43,7 @@ export const createPriceHistory = (state: State, log: Pick<Log, "warn">, now = D
 export async function samplePrice(explorer: Explorer, state: State, now = Date.now): Promise<void> {
   const { data, fetchedAt, problem } = await explorer.price({});
   const { price, updateTimestamp } = data;
-  // Zero means that there is no price (docs/ledger.md).
-  if (problem || !(Number(price) > 0) || price === null) return;
-  if (isStuck(updateTimestamp, fetchedAt)) return;
-  if (!isTimely(fetchedAt, now())) return;
+  if (problem || price === null || isStuck(updateTimestamp, fetchedAt) || !isTimely(fetchedAt, now())) return;
   const previousSamples = await readSamples(state);
   // If the stored and the explorer's times are both ahead, the machine's clock is behind, as at a start before it is set.
   const newestAt = previousSamples.at(-1)?.[0] ?? 0;
