@@ -122,8 +122,7 @@ function licenceChange(change: unknown): (Fact & { readonly about: ActionSummary
 function licenceChanges(changes: unknown): Pick<Action, "facts" | "summary"> {
   const list = Array.isArray(changes) ? (changes as unknown[]) : [];
   const knownChanges = list.flatMap((each) => licenceChange(each) ?? []);
-  const [only, ...more] = knownChanges;
-  const summary = only && more.length === 0 && list.length === 1 ? only.about : null;
+  const summary = list.length === 1 ? knownChanges[0]?.about : undefined;
   const facts = knownChanges.map(({ label: name, value }) => ({ label: name, value }));
   if (facts.length === 0) return { facts: leafFacts(changes), summary: null };
   return {
@@ -266,15 +265,10 @@ export function toAction(actionConfig: unknown, openedAt: number | null = null):
   const changes = differs ? configChanges(valueRecord[differs[0]], valueRecord[differs[1]]) : [];
   if (facts.length > 0) return { ...nothing, words, facts, changes, summary: filled(summary, facts) };
   const leaves = leafFacts(valueRecord);
-  const parties = leaves.map(({ value: each }) => each).filter((each) => "party" in each);
+  const [about, ...others] = leaves.flatMap(({ value: each }) => ("party" in each ? [each] : []));
   // If there are several parties, none of them represents the others.
-  const about = parties.length === 1 ? parties[0] : undefined;
-  return {
-    ...nothing,
-    words,
-    facts: leaves,
-    summary: about && "party" in about ? [`${words}: `, about] : null,
-  };
+  const leafSummary = about && others.length === 0 ? [`${words}: `, about] : null;
+  return { ...nothing, words, facts: leaves, summary: leafSummary };
 }
 
 /** Matches a constructor, such as `SRARC_OffboardSv`. */
