@@ -122,11 +122,11 @@ export const party: Screen<"party"> = async ({ id }, { explorer }) => {
   const balance = summaries.find((summary) => summary.party_id === (detail.partyId ?? id));
   const usd = usdOf(balance?.total_coin_holdings ?? null, price);
   const isKnown = types !== undefined && Object.values(types.data).every((flag) => flag !== null);
-  const kinds = [
-    types?.data.isSv ? "super validator" : null,
-    types?.data.isValidator ? "validator" : null,
-    types?.data.isAccount ? "account" : null,
-  ].filter((kind) => kind !== null);
+  const kinds = present([
+    types?.data.isSv && "super validator",
+    types?.data.isValidator && "validator",
+    types?.data.isAccount && "account",
+  ]);
   const unknownKind = types ? "kind unknown" : "couldn't read the kind right now";
   const noKind = isKnown ? "not a validator or known account" : unknownKind;
   return {
@@ -134,7 +134,7 @@ export const party: Screen<"party"> = async ({ id }, { explorer }) => {
     thumbnail: detail.imageUrl,
     body: present([
       balance ? md`# ${coins(balance.total_coin_holdings)}` : md`The explorer has no balance for this party.`,
-      usd ? md`${usd} at the current price` : undefined,
+      usd && md`${usd} at the current price`,
       md`${kinds.length > 0 ? kinds.join(", ") : noKind}`,
     ]),
     fields: [

@@ -187,10 +187,8 @@ export const tallyLines = (
   request: Standable,
   needed: number | undefined,
   now: number,
-): readonly Markdown[] => {
-  const neededText = neededWords(request, needed, now);
-  return present([tallyWords(request, needed, now), tallyBar(request, needed), neededText || undefined]);
-};
+): readonly Markdown[] =>
+  present([tallyWords(request, needed, now), tallyBar(request, needed), neededWords(request, needed, now)]);
 
 /** Maximum length of the list of missing voters, in characters. */
 const MAX_MISSING = 700;

@@ -1,5 +1,4 @@
 import type { Names } from "../directory/names.js";
-import type { Reading } from "../explorer/service.js";
 import { type Ballot, type Records, readRecords, usualLead, type VoterRecord } from "../ledger/records.js";
 import { identityOf } from "../ledger/vote-requests.js";
 import { voterId } from "../ledger/votes.js";
@@ -118,7 +117,7 @@ function ballotLine({ request, accept, isMissed, castAt }: Ballot, names: Names)
 
 /** Shows one super validator's votes on the last requests. */
 export const voter: Screen<"voter"> = async ({ id, page }, { explorer, names, watchLinks }) => {
-  const reading: Reading<Records> = await readRecords(explorer, names, Date.now());
+  const reading = await readRecords(explorer, names, Date.now());
   const voterRecord = reading.data.voters.find(({ voter: { aliases } }) => aliases.includes(id));
   if (!voterRecord)
     throw new PersonError(
@@ -135,7 +134,7 @@ export const voter: Screen<"voter"> = async ({ id, page }, { explorer, names, wa
     title: md`Votes of ${calledBy(voterRecord, names)}`,
     body: present([
       summary(voterRecord),
-      leadLine ? md`-# ${leadLine}` : undefined,
+      leadLine && md`-# ${leadLine}`,
       md``,
       ...shownBallots.rows.map((ballot) => ballotLine(ballot, names)),
       md``,
