@@ -118,13 +118,10 @@ export function createSubscribe(feeds: readonly FeedDefinition[]): ActingCommand
         false,
       ).addBooleanOption((option) => option.setName("no-role").setDescription("Stop pinging a role")),
     )
-    .addSubcommand((sub) =>
-      sub
-        .setName("list")
-        .setDescription("This server's subscriptions and their status")
-        .addIntegerOption((option) =>
-          option.setName(PAGE_OPTION).setDescription("Page (default: 1)").setMinValue(1),
-        ),
+    .addSubcommand(
+      subcommand("list", "This server's subscriptions and their status").addIntegerOption((option) =>
+        option.setName(PAGE_OPTION).setDescription("Page (default: 1)").setMinValue(1),
+      ),
     )
     .addSubcommand(ofSubscription(ofChannel("remove", "End a channel's subscription"), feeds))
     .addSubcommand(ofSubscription(ofChannel("test", "Post a test announcement, with its ping"), feeds))

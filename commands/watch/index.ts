@@ -58,23 +58,16 @@ export function createWatch(
   const builder = commandEverywhere("watch", "Get private alerts by direct message");
   for (const each of allWatchables) builder.addSubcommand(subcommandOf(each));
   builder
-    .addSubcommand((sub) =>
-      sub.setName("list").setDescription("Your private alerts: see, pause or remove them"),
+    .addSubcommand(subcommand("list", "Your private alerts: see, pause or remove them"))
+    .addSubcommand(
+      subcommand("test", "Send yourself a test alert").addStringOption((option) =>
+        option
+          .setName(WATCH_OPTION)
+          .setDescription("Which watch (default: the newest)")
+          .setAutocomplete(true),
+      ),
     )
-    .addSubcommand((sub) =>
-      sub
-        .setName("test")
-        .setDescription("Send yourself a test alert")
-        .addStringOption((option) =>
-          option
-            .setName(WATCH_OPTION)
-            .setDescription("Which watch (default: the newest)")
-            .setAutocomplete(true),
-        ),
-    )
-    .addSubcommand((sub) =>
-      sub.setName("forget").setDescription("End all your watches and delete your data"),
-    );
+    .addSubcommand(subcommand("forget", "End all your watches and delete your data"));
 
   const startFromOptions = async (
     interaction: ChatInputCommandInteraction,
