@@ -14,7 +14,6 @@ import { channelMention, join, type Markdown, md, roleMention } from "../../src/
 import { countedWords } from "../../src/text/numbers.js";
 import { capitalized } from "../../src/text/plain.js";
 import { yieldIfBusy } from "../../src/util/event-loop.js";
-import { addTo } from "../../src/util/groups.js";
 import { present } from "../../src/util/present.js";
 import { subscriptionMenu } from "../subscribe/menu.js";
 import { GONE_ROLE, headline, serverSubscriptions, setupButton } from "../subscribe/subscription.js";
@@ -109,14 +108,12 @@ export async function overview(
   );
   const { served, feeds } = services.networks;
   await yieldIfBusy();
-  const byFeed = new Map<FeedDefinition, OwnedSubscription[]>();
-  for (const each of all) addTo(byFeed, each.feed, each);
   const serverLines = await Promise.all(
     feeds.map(async (feed) => {
       const perNetwork = await Promise.all(
         served.map(async ({ id, state, name, renderer }) => {
-          const ownSubscriptions = (byFeed.get(feed) ?? []).flatMap(({ networkState, subscription }) =>
-            networkState.id === id ? [subscription] : [],
+          const ownSubscriptions = all.flatMap((each) =>
+            each.feed === feed && each.networkState.id === id ? [each.subscription] : [],
           );
           const lines =
             (await feed.serverLines?.(state, guildId, ownSubscriptions, renderer.networkOption)) ?? [];
