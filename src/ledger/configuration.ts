@@ -110,16 +110,13 @@ function leavesOf(value: unknown, path: readonly Step[], found: Map<string, Leaf
   }
 }
 
-/** Returns a label for an unknown field, made from its path. */
-function otherwise(path: readonly Step[]): string {
-  const pathWords = path.map(({ text, isKey }) => (isKey ? text : readable(text).toLowerCase())).join(" · ");
-  return capitalized(pathWords);
-}
-
-/** Returns the label of a field. */
+/** Returns the label of a field. That of an unknown field is made from its path. */
 function labelOf(path: readonly Step[]): string {
   const field = CONFIG_FIELDS.get(patternOf(path));
-  if (!field) return otherwise(path);
+  if (!field)
+    return capitalized(
+      path.map(({ text, isKey }) => (isKey ? text : readable(text).toLowerCase())).join(" · "),
+    );
   const [label, , keyUnit = "text"] = field;
   const key = path.find(({ isKey }) => isKey)?.text ?? "";
   return label.replace("{}", () => valueText(UNITS[keyUnit](key), shortId));
