@@ -31,12 +31,9 @@ export const PHASE_WORDS: Readonly<Partial<Record<VotePhase, string>>> = {
 /** Describes a request that the explorer no longer lists. */
 export const OUTCOME_UNKNOWN = "ended, outcome unknown";
 
-/** Names of a request's two dates, used everywhere. */
-const DATE_NAMES = { quorum: "quorum by", decision: "decided on" } as const;
-
 /** A future date of a request. */
 export interface VoteDate {
-  readonly name: (typeof DATE_NAMES)[keyof typeof DATE_NAMES];
+  readonly name: "quorum by" | "decided on";
   /** Epoch ms. */
   readonly at: number;
 }
@@ -90,7 +87,7 @@ export function enoughYesSince(
 
 /** Returns a request's quorum date. null if it is unknown. */
 export const quorumDate = ({ voteBefore }: Pick<Standable, "voteBefore">): VoteDate | null =>
-  voteBefore === null ? null : { name: DATE_NAMES.quorum, at: voteBefore };
+  voteBefore === null ? null : { name: "quorum by", at: voteBefore };
 
 /** Returns the next date that matters. null if there is none. */
 function nextDate(request: Standable, isEnough: boolean, now: number): VoteDate | null {
@@ -98,7 +95,7 @@ function nextDate(request: Standable, isEnough: boolean, now: number): VoteDate 
   const possibleDates: readonly (VoteDate | null)[] = [
     // Once enough have voted, their votes are counted on the day of the decision.
     isEnough && targetEffectiveAt !== null ? null : quorumDate(request),
-    targetEffectiveAt === null ? null : { name: DATE_NAMES.decision, at: votableUntil(request) ?? 0 },
+    targetEffectiveAt === null ? null : { name: "decided on", at: votableUntil(request) ?? 0 },
   ];
   return possibleDates.find((each) => each !== null && each.at > now) ?? null;
 }
