@@ -38,7 +38,7 @@ export function createAge(steady = () => performance.now()): (createdAt: number)
     const quickest = arrivals
       .map((each) => each.apart + (arrivedAt - each.at) * DRIFT)
       .sort((a, b) => a - b)
-      .at(Math.min(REFERENCE, arrivals.length));
+      .at(REFERENCE);
     return quickest === undefined ? 0 : Math.max(0, offsetMs - quickest);
   };
 }

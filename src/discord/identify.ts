@@ -22,11 +22,10 @@ export function createIdentifyThrottler(
   const localThrottler = new SimpleIdentifyThrottler(maxConcurrency);
   const takeSlot = async (slot: string): Promise<boolean | undefined> => {
     try {
-      const onTimeout = () => undefined;
       const slotTaken = redis.client
         .set(slot, "1", { NX: true, PX: SLOT_MS })
         .then((answer) => answer !== null);
-      return await withTimeout(slotTaken, ANSWER_MS, onTimeout);
+      return await withTimeout(slotTaken, ANSWER_MS, () => undefined);
     } catch {
       return undefined;
     }

@@ -58,9 +58,9 @@ const MAX_LENGTH = 60;
 
 /** Returns the words in an endpoint's answer (JSON) that the bot does not know. It shows them unchanged. */
 export function unknownWordsIn(name: EndpointName, json: unknown): readonly AnswerDifference[] {
-  const page = toRecord(json);
-  const isList = Array.isArray(page?.content);
-  const rows: readonly unknown[] = isList && Array.isArray(page?.content) ? page.content : [json];
+  const content = toRecord(json)?.content;
+  const isList = Array.isArray(content);
+  const rows: readonly unknown[] = isList ? content : [json];
   return (FIELDS[name] ?? []).flatMap(({ field, wordOf, isKnown }) => {
     const fieldWords = rows.flatMap((row) => wordOf(toRecord(row)?.[field]) ?? []);
     return [...new Set(fieldWords)]
