@@ -14,18 +14,9 @@ export async function withTimeout<T, Late>(
 ): Promise<T | Late> {
   let timer: NodeJS.Timeout | undefined;
   work.catch(() => {});
-  const deadline = new Promise<Late>((resolve, reject) => {
-    timer = setTimeout(
-      () => {
-        try {
-          resolve(late());
-        } catch (error) {
-          reject(error);
-        }
-      },
-      Math.min(ms, LONGEST_MS),
-    );
-  });
+  const deadline = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.min(ms, LONGEST_MS));
+  }).then(late);
   try {
     return await Promise.race([work, deadline]);
   } finally {
