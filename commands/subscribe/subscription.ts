@@ -11,7 +11,7 @@ import { guildOf, readerOf } from "../../src/discord/places.js";
 import { isTemporary, problemOf } from "../../src/discord/problems.js";
 import type { Network, Networks } from "../../src/networks/network.js";
 import { defineButton } from "../../src/screens/addresses.js";
-import { byAge, findSubscriptions, type OwnedSubscription } from "../../src/subscribe/editor.js";
+import { byAge, findSubscriptions, type OwnedSubscription, type Person } from "../../src/subscribe/editor.js";
 import { bold, channelMention, join, type Markdown, md, roleMention } from "../../src/text/markdown.js";
 import { cut } from "../../src/text/plain.js";
 import { FinalError, PersonError } from "../../src/util/person-error.js";
@@ -26,12 +26,9 @@ export type Subcommand = (
   services: Network,
 ) => Promise<MessagePayload>;
 
-/** A person who uses a command or a button. */
-export interface Actor {
-  /** Id of their interaction. */
-  readonly id: string;
+/** A person who uses a command or a button in a server. */
+export interface Actor extends Person {
   readonly client: { readonly user: { readonly id: string }; readonly rest: Network["rest"] };
-  readonly user: { readonly id: string };
 }
 
 /** Returns the server of a click. @throws {PersonError} if the person may not manage it */

@@ -22,6 +22,7 @@ import {
   findSubscriptions,
   isSameSubscription,
   type OwnedSubscription,
+  type Person,
   saveSubscription,
   untilSaved,
 } from "../../src/subscribe/editor.js";
@@ -60,12 +61,6 @@ export const watchableOf = (
 
 /** A person's watch. */
 export type Watch = OwnedSubscription & Watchable;
-
-interface Person {
-  readonly user: { readonly id: string };
-  /** Id of the interaction. It is the nonce of the direct message. */
-  readonly id: string;
-}
 
 /** Returns a person's watches on all networks, oldest first. */
 export async function watchesOf(userId: string, networks: Networks): Promise<readonly Watch[]> {

@@ -19,6 +19,13 @@ import { clean } from "../text/plain.js";
 import { filterInTurns, inPieces } from "../util/event-loop.js";
 import { PersonError } from "../util/person-error.js";
 
+/** A person who uses a command or a button. */
+export interface Person {
+  /** Id of their interaction. It is also the nonce of a direct message to them. */
+  readonly id: string;
+  readonly user: { readonly id: string };
+}
+
 /** A channel's or a person's subscription, with its feed and network. */
 export interface OwnedSubscription {
   readonly subscription: Subscription;
@@ -158,7 +165,7 @@ export async function endPause(
 
 /** Creates the dependencies with which a feed answers a person. */
 export const answerDeps = (
-  { user }: { readonly user: { readonly id: string } },
+  { user }: Pick<Person, "user">,
   { explorer, names, directory, subscriptions, renderer, state }: Network,
 ): AnswerDeps => ({
   explorer: explorer.for({ person: user.id }),
@@ -170,9 +177,9 @@ export const answerDeps = (
   now: Date.now(),
 });
 
-/** Requests a drill of a subscription. @param person an interaction of theirs @throws {PersonError} if it or its channel is paused */
+/** Requests a drill of a subscription. @throws {PersonError} if it or its channel is paused */
 export async function drillSubscription(
-  person: { readonly id: string; readonly user: { readonly id: string } },
+  person: Person,
   { subscription, feed }: Pick<OwnedSubscription, "subscription" | "feed">,
   network: Network,
   pausedWords: string,
