@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import MiniSearch from "minisearch";
-import { scheduledUpgrade, type UpgradeSchedule } from "../ledger/upgrades.js";
+import { type UpgradeSchedule, upgradeDecision } from "../ledger/upgrades.js";
 import { surveyVersions, type VersionSurvey } from "../ledger/versions.js";
 import { fingerprint, shortId } from "../text/ids.js";
 import { cut } from "../text/plain.js";
@@ -325,7 +325,7 @@ export function createDirectory(now = Date.now): Directory {
       // Once an upgrade is over, later decisions count.
       const isOver = upgrade !== undefined && upgrade.judgedAt < upgradeAt && upgradeAt <= now();
       if (!upgrade || isOver)
-        upgrade = { schedule: scheduledUpgrade(listOf("proposal").entries, now()), judgedAt: now() };
+        upgrade = { schedule: upgradeDecision(listOf("proposal").entries, now())?.schedule, judgedAt: now() };
       return upgrade.schedule;
     },
 

@@ -150,9 +150,3 @@ function scheduleAt(
     .toSorted((a, b) => a.upgradeAt - b.upgradeAt);
   return ahead.find((each) => each.upgradeAt > now) ?? ahead.at(-1);
 }
-
-/** Returns the schedule that the accepted vote requests leave; `undefined` if they leave none. @param now epoch ms */
-export const scheduledUpgrade = (
-  votes: readonly (UpgradeVote & { readonly id: string })[],
-  now: number,
-): UpgradeSchedule | undefined => upgradeDecision(votes, now)?.schedule;

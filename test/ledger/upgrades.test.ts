@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { toAction } from "../../src/ledger/actions.js";
-import { scheduledUpgrade, upgradeIn } from "../../src/ledger/upgrades.js";
+import { upgradeDecision, upgradeIn } from "../../src/ledger/upgrades.js";
 
 const NOON = Date.UTC(2026, 11, 12, 12);
 const HOUR = 3_600_000;
@@ -141,5 +141,5 @@ it.each([
   ],
 ] as const)("returns the schedule if %s", (_, votes, schedule, now: number = at(100)) => {
   const named = votes.map((vote, index) => ({ id: String(index), ...vote }));
-  expect(scheduledUpgrade(named, now)).toEqual(schedule);
+  expect(upgradeDecision(named, now)?.schedule).toEqual(schedule);
 });
