@@ -97,11 +97,6 @@ export function createQueue({ budget, concurrency }: QueueOptions): RequestQueue
     return runningCounts[priority] < places[priority] - reservedSlots;
   };
 
-  const sleep = (ms: number) => {
-    clearTimeout(wake);
-    wake = setTimeout(pump, ms);
-  };
-
   const startOne = (priority: Priority) => {
     const turn = queues[priority].next(isWithinShare);
     if (!turn) return;
@@ -154,7 +149,9 @@ export function createQueue({ budget, concurrency }: QueueOptions): RequestQueue
         waitMs = await startNext();
       }
       pumping = false;
-      if (waitMs !== undefined) sleep(waitMs);
+      if (waitMs === undefined) return;
+      clearTimeout(wake);
+      wake = setTimeout(pump, waitMs);
     })();
   }
 
