@@ -12,7 +12,6 @@ import { isScreen } from "../screens/addresses.js";
 import { StateError } from "../storage/store.js";
 import { yieldIfBusy } from "../util/event-loop.js";
 import { PersonError } from "../util/person-error.js";
-import { createAnswering } from "./answering.js";
 import { allowedChoices } from "./autocomplete.js";
 import { type ButtonHandler, targetOf } from "./buttons.js";
 import { type Click, followed, mayUpdate, opensDialog, pageForm, readClick, showForm } from "./clicks.js";
@@ -25,6 +24,7 @@ import { sendDespiteBreaks } from "./first-response.js";
 import { withAnswers } from "./forms.js";
 import { toContent } from "./mentions.js";
 import { type AnswerServices, openedBy, openFor, typedOptions } from "./opening.js";
+import { createAnswering } from "./reply.js";
 
 /** Called after each interaction with its name, its outcome and its duration in ms. There are few names, for the metrics. */
 export type OnInteraction = (name: string, outcome: string, ms: number) => void;

@@ -8,10 +8,16 @@ import {
   type ModalSubmitInteraction,
   type StringSelectMenuInteraction,
 } from "discord.js";
+import type { Log } from "../log.js";
+import { escapeText } from "../text/markdown.js";
 import { yieldFor } from "../util/event-loop.js";
-import { withTimeout } from "../util/timeouts.js";
-import { ErrorCode, hasCode, isTooLate } from "./errors.js";
+import { FinalError, PersonError } from "../util/person-error.js";
+import { unlessAborted, withTimeout } from "../util/timeouts.js";
+import type { Drafts } from "./drafts.js";
+import { ErrorCode, explain, hasCode, isTooLate, kindOf } from "./errors.js";
 import { sendDespiteBreaks } from "./first-response.js";
+import { tryAgainRow } from "./forms.js";
+import { toContent } from "./mentions.js";
 import { type MessagePayload, withoutPictures } from "./message.js";
 import { pingsIn, replacing } from "./post.js";
 
@@ -26,7 +32,7 @@ export type Answerable =
 export type AnswerTarget = "public" | "private" | "update";
 
 /** A sentence about an error, with buttons that help. */
-export interface Sentence {
+interface Sentence {
   readonly content: string;
   readonly components?: APIActionRowComponent<APIComponentInMessageActionRow>[];
 }
@@ -97,14 +103,14 @@ async function sayPrivately(interaction: Answerable, target: AnswerTarget, said:
 /**
  * Sends an answer. If the work is not done in time, the response is deferred and edited later. An error becomes a private
  * sentence.
- * @param explain returns the sentence. `isDone` is true if the work is done, and only its answer could not be sent
+ * @param sentenceOf returns the sentence. `isDone` is true if the work is done, and only its answer could not be sent
  * @param ageMs age of the interaction. It may have waited, for Discord or for a busy process
  */
-export async function answerInteraction(
+async function answerInteraction(
   interaction: Answerable,
   target: AnswerTarget,
   work: Promise<MessagePayload>,
-  explain: (error: unknown, isDone: boolean) => Sentence,
+  sentenceOf: (error: unknown, isDone: boolean) => Sentence,
   ageMs: number,
 ): Promise<void> {
   const settled = Promise.allSettled([work]);
@@ -112,7 +118,7 @@ export async function answerInteraction(
   if (!early) await defer(interaction, target);
   const [result] = early ?? (await settled);
   if (result.status === "rejected") {
-    await sayPrivately(interaction, target, explain(result.reason, false));
+    await sayPrivately(interaction, target, sentenceOf(result.reason, false));
     return;
   }
   // Sending reads the files in full. Yield first, because creating them has already used this turn of the event loop.
@@ -129,6 +135,71 @@ export async function answerInteraction(
         () => true,
         () => false,
       ));
-    if (!isSent) await sayPrivately(interaction, target, explain(error, true));
+    if (!isSent) await sayPrivately(interaction, target, sentenceOf(error, true));
   }
+}
+
+interface AnsweringDeps {
+  readonly drafts: Drafts;
+  /** Discord's ids by command path, such as "validator list". */
+  readonly commandPaths: () => ReadonlyMap<string, string>;
+  /** Aborted shortly before the bot ends. */
+  readonly stopping: AbortSignal;
+  readonly log: Log;
+}
+
+/** Sends answers, and sentences about errors. Both functions return the outcome, for the metrics. */
+export interface Answering {
+  /**
+   * Sends the answer that `makeAnswer` returns, or a sentence if it or the choice of the network fails.
+   * @param ageMs age of the interaction
+   */
+  answer<Services extends { readonly label: string | undefined }>(
+    interaction: Answerable,
+    target: AnswerTarget,
+    services: Promise<Services>,
+    makeAnswer: (services: Services) => Promise<MessagePayload>,
+    ageMs: number,
+  ): Promise<string>;
+  /** Tells a person in private why a dialog did not open. */
+  refuse(click: ButtonInteraction | StringSelectMenuInteraction, error: unknown): Promise<string>;
+}
+
+/** Creates the answers of a bot. Those in progress when it stops are given up, so that their people are told. */
+export function createAnswering({ drafts, commandPaths, stopping, log }: AnsweringDeps): Answering {
+  const sentenceFor = (interaction: Answerable, error: unknown, isDone: boolean, label?: string) => {
+    const doneNote = isDone ? "\n-# If you were changing something, it's done." : "";
+    const network = label === undefined ? "" : `\n-# ${escapeText(label)}`;
+    const content = toContent(explain(error, log, interaction.id), commandPaths(), `${doneNote}${network}`);
+    // Offer "Try again", so that the person doesn't have to find the button or the menu again.
+    const mayCorrect = error instanceof PersonError && !(error instanceof FinalError);
+    const isToCorrect = mayCorrect && interaction.isModalSubmit() && drafts.of(interaction) !== undefined;
+    return isToCorrect ? { content, components: [tryAgainRow(interaction.customId)] } : { content };
+  };
+  return {
+    async answer(interaction, target, services, makeAnswer, ageMs) {
+      let outcome = "answered";
+      let label: string | undefined;
+      const making = services.then((own) => {
+        label = own.label;
+        return makeAnswer(own);
+      });
+      const answerWork = unlessAborted(making, stopping).then((answer) => {
+        if (!answer)
+          throw new FinalError("I'm being restarted, and can't finish this. Please try again in a minute.");
+        return answer;
+      });
+      const explained = (error: unknown, isDone: boolean) => {
+        outcome = kindOf(error);
+        return sentenceFor(interaction, error, isDone, label);
+      };
+      await answerInteraction(interaction, target, answerWork, explained, ageMs);
+      return outcome;
+    },
+    async refuse(click, error) {
+      const { content } = sentenceFor(click, error, false);
+      await sendDespiteBreaks(() => click.reply({ content, flags: MessageFlags.Ephemeral }));
+      return kindOf(error);
+    },
+  };
 }
