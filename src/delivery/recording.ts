@@ -12,6 +12,7 @@ import {
 } from "./collections.js";
 import type { DeliveryContext } from "./context.js";
 import type { Feed } from "./feed.js";
+import type { createStoredQueue } from "./stored-queue.js";
 import type { Subscriptions } from "./subscriptions.js";
 
 /** A delivery that is being sent. It changes on the way, so that a failure knows how far it came. */
@@ -41,16 +42,9 @@ export interface Sent {
 export type Arrived = Sent & { readonly gone?: boolean; readonly isOver?: boolean };
 
 /** Dependencies for sending deliveries. */
-export interface SendingContext extends DeliveryContext {
-  /**
-   * Writes a delivery's new state, or deletes it. Returns false if an expectation in `more` has failed.
-   * @throws {LeaseLost}
-   */
-  readonly commit: (id: string, next: Delivery | undefined, more?: readonly Write[]) => Promise<boolean>;
-  /** Changes a delivery in memory only. */
-  readonly postpone: (id: string, next: Delivery) => Promise<void>;
-  /** Returns the pending deliveries of a channel. */
-  readonly waitingFor: (channelId: string) => Promise<ReadonlyMap<string, Delivery>>;
+export interface SendingContext
+  extends DeliveryContext,
+    Pick<ReturnType<typeof createStoredQueue>, "commit" | "postpone" | "waitingFor"> {
   /** Returns the feed of a delivery. */
   readonly feedOf: (delivery: Delivery) => Feed | undefined;
   /** Called with the ids of recorded messages that need upkeep. */
