@@ -1,14 +1,12 @@
 import * as z from "zod";
 import { progress } from "../../delivery/collections.js";
-import type { Names } from "../../directory/names.js";
-import type { Explorer } from "../../explorer/service.js";
+import type { AnswerDeps } from "../../delivery/feed.js";
 import { readSamples } from "../../ledger/price-history.js";
 import { plausible, priceAt, sampleSince } from "../../ledger/prices.js";
 import type { VotePhase } from "../../ledger/vote-phase.js";
 import { countSuperValidators } from "../../ledger/vote-requests.js";
 import { castIn, isCounted, outcomeKnown, type Tally } from "../../ledger/vote-rules.js";
 import { MAX_LABEL } from "../../screens/parts.js";
-import type { State } from "../../storage/state.js";
 import { timestampSchema } from "../../storage/timestamp.js";
 import { cut } from "../../text/plain.js";
 import { ageOf } from "../../util/clock.js";
@@ -87,14 +85,10 @@ export interface DigestScope extends TimeRange {
 const isWithin = (at: number | undefined, { since, until }: TimeRange): boolean =>
   at !== undefined && at > since && at <= until;
 
-interface SourceDeps {
-  readonly state: State;
-  readonly names: Names;
-  readonly explorer: Explorer;
+interface SourceDeps extends Pick<AnswerDeps, "state" | "names" | "explorer" | "now"> {
   /** Returns the parties that a server watches. */
   readonly watchedBy: (guildId: string | null) => Promise<ReadonlySet<string>>;
   readonly isSuperValidator: (party: string, name: string | null) => boolean;
-  readonly now: number;
 }
 
 /** The facts about vote requests, which are the same for all servers. */

@@ -1,16 +1,13 @@
-import type { REST } from "discord.js";
 import type { Subscription } from "../../delivery/collections.js";
 import type { Mentions } from "../../delivery/feed.js";
-import type { Subscriptions } from "../../delivery/subscriptions.js";
+import type { FeedDeps } from "../../delivery/module.js";
 import type { Names } from "../../directory/names.js";
-import type { Pacer } from "../../discord/pacer.js";
 import { createOwnId } from "../../discord/places.js";
 import { standingOf } from "../../ledger/vote-phase.js";
 import type { VoteRequest } from "../../ledger/vote-requests.js";
 import { isCalled, type MissingVotes, type Voter, voterIn } from "../../ledger/votes.js";
 import type { View } from "../../screens/view.js";
 import { missingLine } from "../../screens/vote-parts.js";
-import type { State } from "../../storage/state.js";
 import { md } from "../../text/markdown.js";
 import { cut } from "../../text/plain.js";
 import { deadlineOf, type Reminder } from "./events.js";
@@ -36,14 +33,9 @@ export function notVotedYet(
   };
 }
 
-interface RemindingDeps {
-  readonly state: State;
-  readonly subscriptions: Pick<Subscriptions, "activeIn">;
-  readonly rest: REST;
-  readonly pacer: Pacer;
+interface RemindingDeps
+  extends Pick<FeedDeps, "state" | "subscriptions" | "rest" | "pacer" | "names" | "now"> {
   readonly messages: ReturnType<typeof createMessages>;
-  readonly names: Names;
-  readonly now: () => number;
 }
 
 /** Creates the content of reminders, depending on who receives them. */

@@ -1,4 +1,4 @@
-import type { Names } from "../../directory/names.js";
+import type { FeedDeps } from "../../delivery/module.js";
 import type { Explorer } from "../../explorer/service.js";
 import type { State } from "../../storage/state.js";
 import { yieldIfBusy } from "../../util/event-loop.js";
@@ -41,15 +41,12 @@ export function createTrackedVoteRequests(
 }
 
 /** Dependencies of the checks of tracked vote requests. */
-export interface RequestDeps {
+export interface RequestDeps extends Pick<FeedDeps, "state" | "names" | "now"> {
   /** Returns fresh readings only. */
   readonly explorer: Explorer;
   readonly requests: TrackedVoteRequests;
-  readonly state: State;
   /** Returns the number of super validators, for tallies that do not contain it. */
   readonly superValidators: () => Promise<number | undefined>;
-  readonly names: Names;
-  readonly now: () => number;
 }
 
 /** The result of comparing one read with the tracked requests. */

@@ -1,9 +1,7 @@
-import type { REST } from "discord.js";
 import type { Subscription } from "../../delivery/collections.js";
 import type { Mentions } from "../../delivery/feed.js";
-import type { Subscriptions } from "../../delivery/subscriptions.js";
+import type { FeedDeps } from "../../delivery/module.js";
 import { canView, isPingable, mayPost } from "../../discord/access.js";
-import type { Pacer } from "../../discord/pacer.js";
 import { readingOnce } from "../../discord/places.js";
 import { isSameVoter, type MissingVotes } from "../../ledger/votes.js";
 import type { State } from "../../storage/state.js";
@@ -43,11 +41,7 @@ export async function forgetUnusedVoters(
   }
 }
 
-interface MentionDeps {
-  readonly state: State;
-  readonly subscriptions: Pick<Subscriptions, "activeIn">;
-  readonly rest: REST;
-  readonly pacer: Pacer;
+interface MentionDeps extends Pick<FeedDeps, "state" | "subscriptions" | "rest" | "pacer"> {
   /** Returns the bot's user id. It is asked for once. */
   readonly ownId: () => Promise<string>;
 }

@@ -1,10 +1,9 @@
-import type { Names } from "../../directory/names.js";
+import type { FeedDeps } from "../../delivery/module.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import type { Explorer } from "../../explorer/service.js";
 import { activities, intervalFor, readNetworkRhythm } from "../../ledger/network-rhythm.js";
 import { contactLines } from "../../screens/validator.js";
 import type { View } from "../../screens/view.js";
-import type { State } from "../../storage/state.js";
 import { join, type Markdown } from "../../text/markdown.js";
 import { withTimeout } from "../../util/timeouts.js";
 import { alertId, alerts, responses } from "./collections.js";
@@ -13,12 +12,9 @@ import { holdView, type Known, manyView, silenceView } from "./messages.js";
 /** Timeout for loading a validator's contact links, in ms. */
 const CONTACT_MS = 1_000;
 
-interface AlertDeps {
-  readonly state: State;
-  readonly names: Pick<Names, "distinct">;
+interface AlertDeps extends Pick<FeedDeps, "state" | "names" | "now"> {
   /** For a validator's contact links. Answers of any age are good enough. */
   readonly explorer: Explorer;
-  readonly now: () => number;
 }
 
 /** Returns the current content of an alert, for the background and for buttons. `undefined` if there is no such alert. */
