@@ -1,18 +1,15 @@
-import { type Subscription, subscriptionId } from "../../delivery/collections.js";
+import type { Subscription } from "../../delivery/collections.js";
+import { idOf } from "../../delivery/subscriptions.js";
 import type { State } from "../../storage/state.js";
-import { PRICE_FEED, type PriceWatch, priceWatches } from "./collections.js";
+import { type PriceWatch, priceWatches } from "./collections.js";
 import { conditionOf } from "./conditions.js";
-
-/** Returns the id of a subscription's state. */
-export const watchId = ({ channelId, subject }: Subscription): string =>
-  subscriptionId(channelId, PRICE_FEED, subject);
 
 /** Returns a subscription's state. `undefined` if it was not judged since it was saved. @throws {StateError} */
 async function memoryOf(
   state: Pick<State, "open">,
   subscription: Subscription,
 ): Promise<PriceWatch | undefined> {
-  const memory = await state.open(priceWatches).get(watchId(subscription));
+  const memory = await state.open(priceWatches).get(idOf(subscription));
   return memory?.savedAt === subscription.savedAt ? memory : undefined;
 }
 

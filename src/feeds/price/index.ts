@@ -3,6 +3,7 @@ import type { Subscription } from "../../delivery/collections.js";
 import type { AnswerDeps, Feed, FeedDefinition, SubjectChoice } from "../../delivery/feed.js";
 import type { FeedModule, PollSteps, Subscribers } from "../../delivery/module.js";
 import { SNOOZE_SPANS, SNOOZES, snoozeEnd } from "../../delivery/snoozes.js";
+import { idOf } from "../../delivery/subscriptions.js";
 import type { Answer } from "../../explorer/endpoints.js";
 import { ifAnswered } from "../../explorer/errors.js";
 import type { Explorer } from "../../explorer/service.js";
@@ -19,7 +20,7 @@ import { grouped } from "../../text/numbers.js";
 import { pastTime } from "../../util/clock.js";
 import { inPieces } from "../../util/event-loop.js";
 import { present } from "../../util/present.js";
-import { isArmed, isDone, lastAlertOf, watchId } from "./alerts.js";
+import { isArmed, isDone, lastAlertOf } from "./alerts.js";
 import { PRICE_FEED, priceWatches } from "./collections.js";
 import {
   backWords,
@@ -245,7 +246,7 @@ export function createPoll(explorer: Explorer, state: State, now: () => number) 
       const events: PriceEvent[] = [];
       const writes: Write[] = [];
       for (const subscription of together) {
-        const id = watchId(subscription);
+        const id = idOf(subscription);
         const { channelId, subject: of, savedAt } = subscription;
         const keptMemory = memories.get(id);
         // A subscription that was saved again starts with empty memory.
