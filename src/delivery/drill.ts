@@ -32,7 +32,6 @@ export const drillOf = ({ definition }: Feed): Feed<DrillEvent> => ({
   topicOf: () => "",
   subjectsOf: () => [],
   begins: () => true,
-  wants: () => true,
   render: async ({ payload, title }) => ({ payload, title, revision: 0 }),
 });
 

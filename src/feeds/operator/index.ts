@@ -65,7 +65,6 @@ function createFeed(state: State, renderer: Renderer): Feed<OperatorEvent> {
     subjectsOf: ({ id }) => [id],
     begins: () => true,
     loudnessOf: () => "normal",
-    wants: () => true,
     async render({ id }, mark) {
       const trouble = await knownTroubles.get(id);
       if (!trouble) return undefined;
