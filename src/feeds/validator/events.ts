@@ -140,8 +140,10 @@ export function subjectOf(event: ValidatorEvent): string | undefined {
 }
 
 /** True if the event creates a message that is edited later. */
-export const begins = ({ kind }: ValidatorEvent): boolean =>
-  kind === "silent" || kind === "many" || kind === "hold";
+export const begins = (
+  event: ValidatorEvent,
+): event is Extract<ValidatorEvent, { kind: "silent" | "many" | "hold" }> =>
+  event.kind === "silent" || event.kind === "many" || event.kind === "hold";
 
 /** Returns the id of the event that creates a subject's message. */
 export const beginningOf = (subject: string): string => `${subject}:begins`;

@@ -123,8 +123,8 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
       ownOf(wanting, validatorsOf(event), directory, "isOfAll" in event && event.isOfAll),
     async render(event, mark) {
       const { channelId } = event;
-      const subject = subjectOf(event);
-      if (subject !== undefined && begins(event)) {
+      const subject = subjectOf(event) ?? "";
+      if (begins(event)) {
         const { revision = 0, endedAt = null } = (await stateOf(subject, channelId)) ?? {};
         const title = await titleOf(subject, channelId);
         const payload = await currentMessage(subject, mark, channelId);
@@ -134,9 +134,7 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
         const view = movingView(event, mark);
         return { payload: renderer.message(view), title: headlineOf(view), revision: 0 };
       }
-      if (event.kind === "silent" || event.kind === "many" || event.kind === "hold")
-        throw new RangeError(`An event of the kind ${event.kind} begins a message`);
-      if (event.kind === "worse" && (await isJustTold(subject ?? "", channelId))) return undefined;
+      if (event.kind === "worse" && (await isJustTold(subject, channelId))) return undefined;
       if (event.kind === "upgrade" && event.upgradeAt <= now()) return undefined;
       const isOfSilence = event.kind === "worse" || event.kind === "again" || event.kind === "joined";
       const news = isOfSilence ? await ifSilent(event) : event;
@@ -144,19 +142,14 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
       const knownState = await knownOf(
         deps,
         channelId,
-        subject ?? "",
+        subject,
         event.validator === MANY ? undefined : event.validator,
         event.kind === "worse" || event.kind === "again",
       );
       const view = newsView(news, knownState, mark);
       return { payload: renderer.message(view), title: headlineOf(view), revision: 0 };
     },
-    lasting: {
-      stateOf,
-      current: currentMessage,
-      titleOf,
-      beginningOf,
-    },
+    lasting: { stateOf, current: currentMessage, titleOf, beginningOf },
   };
 }
 
