@@ -31,10 +31,9 @@ const MAX_RETRY_MS = 10 * MINUTE;
 
 /** The events that one server's calendar should contain. */
 interface ServerCalendar {
+  /** An open subject has none if its deadline has passed, or if it is later than those of the maximum. */
   readonly events: readonly WantedEvent[];
   readonly openKeys: ReadonlySet<string>;
-  /** Their keys. An open subject has none if its deadline has passed, or if it is later than those of the maximum. */
-  readonly eventKeys: ReadonlySet<string>;
   /** False if no subscription in the server asks for events. */
   readonly isWanted: boolean;
 }
@@ -99,7 +98,7 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
    */
   const serve = async (
     guildId: string,
-    { events, openKeys, eventKeys, isWanted }: ServerCalendar,
+    { events, openKeys, isWanted }: ServerCalendar,
     own: ReadonlyMap<string, CalendarEvent>,
     mayChange: () => boolean,
   ) => {
@@ -107,7 +106,8 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
     for (const [id, event] of own) {
       const isOpen = openKeys.has(event.key);
       // A deleted event is remembered while its subject is open.
-      if (isOpen && (event.isGone || (isWanted && eventKeys.has(event.key)))) continue;
+      const isKept = event.isGone || (isWanted && events.some(({ key }) => key === event.key));
+      if (isOpen && isKept) continue;
       // Discord ends it at its deadline.
       if (isOpen && isWanted && event.endsAt < now() + 2 * SOON_MS) continue;
       if (isWaiting(id) || isPostponed(event, now())) continue;
@@ -139,7 +139,6 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
       .filter(({ endsAt }) => endsAt >= now() + 2 * SOON_MS)
       .toSorted((a, b) => a.endsAt - b.endsAt);
     const nearest = sortedEvents.slice(0, MAX_EVENTS);
-    const eventKeys = new Set(nearest.map(({ key }) => key));
     const byGuild = new Map([...guilds].map((guildId) => [guildId, new Map<string, CalendarEvent>()]));
     for await (const piece of inPieces(knownEvents))
       for (const [id, event] of piece)
@@ -153,12 +152,7 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
         changes += 1;
         return true;
       };
-      return serve(
-        guildId,
-        { events: nearest, openKeys, eventKeys, isWanted: guilds.has(guildId) },
-        own,
-        mayChange,
-      );
+      return serve(guildId, { events: nearest, openKeys, isWanted: guilds.has(guildId) }, own, mayChange);
     });
     for (const run of await Promise.allSettled(runs)) if (run.status === "rejected") throw run.reason;
   };
