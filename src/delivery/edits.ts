@@ -1,4 +1,4 @@
-import { DiscordAPIError, type REST } from "discord.js";
+import type { REST } from "discord.js";
 import { ErrorCode, hasCode } from "../discord/errors.js";
 import { type MessagePayload, withoutPictures } from "../discord/message.js";
 import { editMessage, pingsIn, readText, setArchived } from "../discord/post.js";
@@ -52,9 +52,7 @@ export async function editAnnounced(rest: REST, document: Announced, payload: Me
 export function afterFailedEdit(document: Announced, error: unknown, now: number): Announced {
   const problem = problemOf(error);
   // Discord limits edits of messages that are over an hour old, and asks to wait an hour.
-  const isOldMessage =
-    error instanceof DiscordAPIError &&
-    error.code === ErrorCode.MaximumNumberOfEditsToMessagesOlderThanOneHourReached;
+  const isOldMessage = hasCode(error, ErrorCode.MaximumNumberOfEditsToMessagesOlderThanOneHourReached);
   // The channel may have been closed for a while.
   const isClosed =
     (problem === "no-access" || hasCode(error, ErrorCode.MissingPermissions)) &&
