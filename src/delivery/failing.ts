@@ -13,12 +13,11 @@ export const PAUSED_MS = 8_000;
 export const LEFT_SERVER = "the bot was removed from the server";
 
 /** True if a failed attempt was about a thread that may be missing or locked, and not about the whole channel. */
-function concernsThread({ feed, delivery, subscription, stage, known }: Attempt, error: unknown): boolean {
-  const { channelId, event, claim } = delivery;
-  const [subject] = feed.subjectsOf(event);
+function concernsThread({ delivery, subscription, stage, known }: Attempt, error: unknown): boolean {
+  const { channelId, claim } = delivery;
   // The search for a message that may have been sent fails where it was sent.
   const searchedId = stage === "finding" ? claim?.placeId : undefined;
-  const placeId = searchedId ?? (subject === undefined ? undefined : known?.threadId) ?? channelId;
+  const placeId = searchedId ?? known?.threadId ?? channelId;
   // The bot may lack the permission in the whole channel. The thread still exists, so wait for the permission.
   const isForbidden =
     problemOf(error) === "no-access" || (subscription.forum && hasCode(error, ErrorCode.MissingPermissions));
