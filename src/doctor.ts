@@ -48,17 +48,8 @@ function summaryOf(failed: number, warned: number): string {
   return `${failed} error${failed === 1 ? "" : "s"}${warned === 0 ? "" : `, ${warnings}`}.`;
 }
 
-/** Command line options. */
-interface DoctorOptions {
-  readonly endpoints?: boolean;
-  readonly report?: string;
-  readonly token?: string;
-  readonly channel?: string;
-  readonly help?: boolean;
-}
-
 /** Parses the command line. @throws {TypeError} if an option is unknown or does not fit the others */
-function readOptions(): DoctorOptions {
+function readOptions() {
   const text = { type: "string" } as const;
   const flag = { type: "boolean" } as const;
   const options = { endpoints: flag, report: text, token: text, channel: text, help: flag };
@@ -70,7 +61,10 @@ function readOptions(): DoctorOptions {
   return values;
 }
 
-async function* findings(given: DoctorOptions, stopped: AbortSignal): AsyncGenerator<Finding> {
+async function* findings(
+  given: ReturnType<typeof readOptions>,
+  stopped: AbortSignal,
+): AsyncGenerator<Finding> {
   try {
     const config = loadConfig();
     if (given.endpoints) {
@@ -88,7 +82,7 @@ async function* findings(given: DoctorOptions, stopped: AbortSignal): AsyncGener
 
 /** Runs the checks. @returns the exit code */
 async function runDoctor(): Promise<number> {
-  let givenOptions: DoctorOptions;
+  let givenOptions: ReturnType<typeof readOptions>;
   try {
     givenOptions = readOptions();
   } catch (error) {
