@@ -18,7 +18,8 @@ interface Copy {
   readonly store: Store;
   /** True if there is no state yet. */
   readonly isNew: boolean;
-  readonly clean: () => void;
+  /** Closes the store and removes the copy. */
+  readonly close: () => Promise<void>;
 }
 
 /** The database, and what was written since it was last merged. */
@@ -73,7 +74,8 @@ export function openCopy(dataDir: string): Copy {
   process.once("exit", clean);
   try {
     copyFiles(dataDir, copy);
-    return { store: openFileStore(copy), isNew, clean };
+    const store = openFileStore(copy);
+    return { store, isNew, close: () => store.close().finally(clean) };
   } catch (error) {
     clean();
     if (error instanceof StateError) throw new StateError(error.message.replaceAll(copy, dataDir));

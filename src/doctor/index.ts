@@ -15,17 +15,11 @@ import { checkGateway } from "./gateway.js";
 import { checkRedis } from "./redis.js";
 import { checkSubscriptions } from "./subscriptions.js";
 
-/** An opened store, and the function that closes it. */
-interface OpenedStore {
-  readonly store: Store;
-  readonly close: () => Promise<void>;
-}
-
 /** Checks Redis or the data folder. Returns the store if it can be read. */
 async function* checkStorage({
   redisUrl,
   dataDir,
-}: Config): AsyncGenerator<Finding, OpenedStore | undefined> {
+}: Config): AsyncGenerator<Finding, { readonly store: Store; close(): Promise<void> } | undefined> {
   try {
     if (redisUrl !== undefined) return yield* checkRedis(redisUrl);
     const copy = openCopy(dataDir);
@@ -33,13 +27,7 @@ async function* checkStorage({
       "DATA_DIR",
       copy.isNew ? "can be written to. The bot creates its file when it first starts" : "can be written to",
     );
-    return {
-      store: copy.store,
-      async close() {
-        await copy.store.close();
-        copy.clean();
-      },
-    };
+    return copy;
   } catch (error) {
     if (redisUrl !== undefined)
       yield fail(
