@@ -10,11 +10,11 @@ export async function* checkDiscord(
   { guildId, apiUrl }: Config["discord"],
   definitions: readonly CommandDefinition[],
 ): AsyncGenerator<Finding, APIUser | undefined> {
+  const { host } = new URL(apiUrl);
   let botAccount: APIUser;
   try {
     botAccount = (await rest.get(Routes.user())) as APIUser;
     if (typeof botAccount?.username !== "string") {
-      const { host } = new URL(apiUrl);
       yield fail(
         "Token",
         `${host} answers something else than Discord`,
@@ -33,7 +33,7 @@ export async function* checkDiscord(
         )
       : fail(
           "Token",
-          wordsOf(error, new URL(apiUrl).host),
+          wordsOf(error, host),
           "Check that this machine reaches DISCORD_API_URL, also through its firewall.",
         );
     return undefined;
@@ -43,11 +43,7 @@ export async function* checkDiscord(
     ({ id } = (await rest.get(Routes.currentApplication())) as { id: string });
     yield pass("Application", `its id is ${id}`);
   } catch (error) {
-    yield fail(
-      "Application",
-      wordsOf(error, new URL(apiUrl).host),
-      "Try again in a minute; look at Discord's status page.",
-    );
+    yield fail("Application", wordsOf(error, host), "Try again in a minute; look at Discord's status page.");
     return botAccount;
   }
 
@@ -67,7 +63,7 @@ export async function* checkDiscord(
   } catch (error) {
     yield fail(
       "Commands",
-      wordsOf(error, new URL(apiUrl).host),
+      wordsOf(error, host),
       guildId === undefined
         ? "Try again in a minute; look at Discord's status page."
         : "Check DISCORD_GUILD_ID: the bot must have been invited to that server.",

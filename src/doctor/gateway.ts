@@ -32,17 +32,10 @@ function handshake(url: string): Promise<boolean> {
 }
 
 /** Checks the gateway connection, and the number of session starts left today. */
-export async function checkGateway(rest: REST, shards: Config["discord"]["shards"]): Promise<Finding> {
-  try {
-    return await findGateway(rest, shards);
-  } catch (error) {
-    return fail(
-      "Gateway",
-      wordsOf(error, "Discord"),
-      "Try again in a minute; look at Discord's status page.",
-    );
-  }
-}
+export const checkGateway = (rest: REST, shards: Config["discord"]["shards"]): Promise<Finding> =>
+  findGateway(rest, shards).catch((error: unknown) =>
+    fail("Gateway", wordsOf(error, "Discord"), "Try again in a minute; look at Discord's status page."),
+  );
 
 async function findGateway(rest: REST, shards: Config["discord"]["shards"]): Promise<Finding> {
   const gateway = (await rest.get(Routes.gatewayBot())) as APIGatewayBotInfo;
