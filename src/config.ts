@@ -309,9 +309,6 @@ export function misspeltVariables(env: Environment = environment()): readonly st
   });
 }
 
-/** Settings of the storage. */
-export type StorageConfig = Pick<Config, "redisUrl" | "dataDir">;
-
 /**
  * Reads the settings from an environment, in which an empty string counts as unset.
  * @throws {ConfigError} with one line for each variable that is missing or malformed
@@ -398,7 +395,7 @@ export function loadConfig(): Config {
  * Like `loadConfig`, but reads only the settings of the storage, for a tool that needs no others.
  * @throws {ConfigError} see parseConfig
  */
-export function loadStorageConfig(): StorageConfig {
+export function loadStorageConfig(): Pick<Config, "redisUrl" | "dataDir"> {
   const { REDIS_URL, DATA_DIR } = botVariables;
   const { readAll, check } = createReader(environment());
   const values = readAll({ REDIS_URL, DATA_DIR });
