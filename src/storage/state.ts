@@ -224,13 +224,10 @@ function versionIn(text: string | undefined): number {
   }
 }
 
-/** Returns the version in which the state was written. A state without a version has the first one. */
-const versionOf = async (state: Pick<State, "open">): Promise<number> =>
-  (await state.open(stateVersion).get(VERSION_ID))?.version ?? 1;
-
 /** Checks that this bot can read the state. Returns the state's version. @throws {StateError} if a newer bot has written it */
 export async function checkVersion(state: Pick<State, "open">): Promise<number> {
-  const version = await versionOf(state);
+  // A state without a version has the first one.
+  const { version = 1 } = (await state.open(stateVersion).get(VERSION_ID)) ?? {};
   checkReadable(version);
   return version;
 }
