@@ -6,7 +6,7 @@ import { decodedText, loadStorageConfig, misspeltVariables } from "./config.js";
 import { openStorage } from "./storage/index.js";
 import { IN_USE, isLeaseHeld } from "./storage/lease.js";
 import { explainRedis } from "./storage/redis-words.js";
-import { type ReplaceableStore, StateError } from "./storage/store.js";
+import { StateError } from "./storage/store.js";
 import { exportState, importState } from "./storage/transfer.js";
 
 /**
@@ -22,16 +22,7 @@ const STANDARD = "-";
 const STDIN = 0;
 const CONNECT_MS = 5_000;
 
-interface IdleStore {
-  readonly store: ReplaceableStore;
-  /** @throws {StateError} if a bot is using the store */
-  checkIdle(): Promise<void>;
-  /** The file, or the host and the database of Redis, for messages. */
-  readonly place: string;
-  close(): Promise<void>;
-}
-
-async function openIdle(action: "export" | "import"): Promise<IdleStore> {
+async function openIdle(action: "export" | "import") {
   const config = loadStorageConfig();
   for (const hint of misspeltVariables()) if (/REDIS_URL|DATA_DIR/.test(hint)) console.error(hint);
   if (config.redisUrl === undefined && action === "export" && !existsSync(join(config.dataDir, "crier.db")))
@@ -44,7 +35,8 @@ async function openIdle(action: "export" | "import"): Promise<IdleStore> {
   }
   return {
     store,
-    async checkIdle() {
+    /** @throws {StateError} if a bot is using the store */
+    async checkIdle(): Promise<void> {
       const isHeld =
         redis &&
         (await isLeaseHeld(redis.client).catch((cause: unknown) => {
@@ -52,6 +44,7 @@ async function openIdle(action: "export" | "import"): Promise<IdleStore> {
         }));
       if (isHeld) throw new StateError(IN_USE);
     },
+    /** The file, or the host and the database of Redis, for messages. */
     place: config.redisUrl === undefined ? join(config.dataDir, "crier.db") : redisPlace(config.redisUrl),
     close,
   };
