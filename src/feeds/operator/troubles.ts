@@ -92,13 +92,6 @@ export function createUnread() {
   };
 }
 
-/** Changes of problems by id: started, changed or ended, and deleted. */
-export interface TroubleChanges {
-  readonly begun: ReadonlyMap<string, Trouble>;
-  readonly changed: ReadonlyMap<string, Trouble>;
-  readonly forgotten: readonly string[];
-}
-
 /** Returns a problem's id. It is unique for each channel and each occurrence. */
 const troubleId = ({ channelId, kind, since }: Pick<Trouble, "channelId" | "kind" | "since">): string =>
   `${channelId}/${kind}/${since}`;
@@ -139,13 +132,14 @@ function continued(trouble: Trouble, lines: readonly string[] | undefined, now: 
  * Compares the known problems with the current ones. Problems of another channel are deleted.
  * @param channelId the operator's channel
  * @param now epoch ms
+ * @returns the problems that have begun, those that have changed or ended, and the ids of those to delete
  */
 export function compareTroubles(
   known: ReadonlyMap<string, Trouble>,
   found: FoundTroubles,
   channelId: string,
   now: number,
-): TroubleChanges {
+) {
   const begun = new Map<string, Trouble>();
   const changedTroubles = new Map<string, Trouble>();
   const forgotten: string[] = [];
