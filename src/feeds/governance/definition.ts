@@ -182,7 +182,9 @@ export const definition: FeedDefinition = {
     return voter === undefined
       ? messages.announcement(snapshot, mark)
       : messages.reminder(
-          { deadline: votableUntil(request) ?? now + DAY, snapshot, mark },
+          snapshot,
+          votableUntil(request) ?? now + DAY,
+          mark,
           notVotedYet([names.distinct(voter)], request, names),
         );
   },

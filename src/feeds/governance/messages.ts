@@ -197,14 +197,7 @@ export function createMessages(names: Names, now: () => number) {
    * Returns the current content of a reminder.
    * @param deadline epoch ms
    */
-  const reminder = (
-    {
-      snapshot,
-      deadline,
-      mark,
-    }: { readonly snapshot: Snapshot; readonly deadline: number; readonly mark: string },
-    who: Absence,
-  ): View => {
+  const reminder = (snapshot: Snapshot, deadline: number, mark: string, who: Absence): View => {
     const { request, needed } = snapshot;
     const standing = standingOf(request, needed, now());
     const { phase, next } = standing;

@@ -90,7 +90,7 @@ export function createReminding(deps: RemindingDeps) {
   };
 
   const viewOf = (event: Reminder, snapshot: Snapshot, mark: string, absence: Absence) =>
-    messages.reminder({ snapshot, deadline: deadlineOf(event.reminder), mark }, absence);
+    messages.reminder(snapshot, deadlineOf(event.reminder), mark, absence);
 
   return {
     /** Returns the reminder to send and the people to ping. `undefined` if the vote is over. */

@@ -22,7 +22,7 @@ it.each([
     tracked({ yes, no, pending: 13 - yes - no }, { voteBefore: quorumAt, targetEffectiveAt: decidedAt }),
   );
   const snapshot = { request, needed: 9, revision: 1, isOver: false, missing: async () => null };
-  const { notification } = messages.reminder({ snapshot, deadline, mark: "m" }, { lines: [] });
+  const { notification } = messages.reminder(snapshot, deadline, "m", { lines: [] });
   expect(String(notification)).toBe(`⏰ ${left} left to vote: A title (${votes})`);
   await state.close();
 });
