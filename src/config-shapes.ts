@@ -93,12 +93,11 @@ const MAX_NETWORKS = 8;
 
 const NETWORK_ID = /^[a-z][a-z0-9]{1,11}$/;
 
+const namesIn = (text: string) => text.split(",").map((name) => name.trim());
+
 /** Returns the names in a malformed text of network names that are well formed, the first of each code. */
 export const readableIds = (text: string): readonly string[] => {
-  const names = text
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => NETWORK_ID.test(name));
+  const names = namesIn(text).filter((name) => NETWORK_ID.test(name));
   return names.filter((name, at) => names.findIndex((each) => codeOf(each) === codeOf(name)) === at);
 };
 
@@ -108,7 +107,7 @@ export const readableIds = (text: string): readonly string[] => {
  */
 export const networkIds = z
   .string()
-  .transform((text) => text.split(",").map((name) => name.trim()))
+  .transform(namesIn)
   .refine((names) => names.every((name) => NETWORK_ID.test(name)))
   .refine((names) => new Set(names.map(codeOf)).size === names.length && names.length <= MAX_NETWORKS)
   .optional();
