@@ -107,12 +107,7 @@ const singleVote = z
     to: z.boolean().nullable(),
   })
   .transform(
-    ({ key, sequence, ...vote }): GovernanceEvent => ({
-      kind: "votes",
-      key,
-      sequence,
-      votes: [{ voter: vote.voter, from: vote.from, to: vote.to }],
-    }),
+    ({ kind, key, sequence, ...vote }): GovernanceEvent => ({ kind: "votes", key, sequence, votes: [vote] }),
   );
 
 /** A reminder of one of a request's deadlines. */
