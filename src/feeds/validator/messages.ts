@@ -193,11 +193,10 @@ export function manyView(alert: GroupAlert, known: Known, mark: string): View {
   const { since, silent, total, members, endedAt, toldAt } = alert;
   const { called } = known;
   const nameOf = (party: string) => called(party, 60);
-  const names = members.slice(0, MAX_NAMED).map(({ validator }) => nameOf(validator));
-  const moreCount = members.length - names.length;
-  const ownNames = namesAndMore(names, members.length);
+  const moreCount = members.length - MAX_NAMED;
+  const parties = members.map(({ validator }) => validator);
   const withOwn = (before: Markdown, after = md``) =>
-    members.length === 0 ? md`` : md`${before}${ownNames}${after}`;
+    members.length === 0 ? md`` : md`${before}${namesOf(parties, MAX_NAMED, known)}${after}`;
   const isOver = endedAt !== undefined;
   const goneCount = members.filter(({ isGone }) => isGone).length;
   const backCount = members.filter(({ backAt }) => backAt !== undefined).length - goneCount;
@@ -227,10 +226,7 @@ export function manyView(alert: GroupAlert, known: Known, mark: string): View {
       endedAt === undefined && snoozeMenu(MANY, toldAt, isSnoozed(known.response, known.now)),
       {
         placeholder: "Open a validator…",
-        choices: members.map(({ validator }) => ({
-          label: nameOf(validator),
-          to: address("validator", { id: validator }),
-        })),
+        choices: parties.map((id) => ({ label: nameOf(id), to: address("validator", { id }) })),
       },
     ]),
     links: present([endedAt === undefined && acknowledgeLink(known, MANY, toldAt), listLink(mark)]),
