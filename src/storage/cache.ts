@@ -1,13 +1,18 @@
 import Keyv, { type KeyvStoreAdapter } from "keyv";
 import { LRUCache } from "lru-cache";
+import * as z from "zod";
 import type { Log } from "../log.js";
 import { singleFlight } from "../util/single-flight.js";
 import type { Redis } from "./redis.js";
 
+const entryFields = { fetchedAt: z.number(), bytes: z.number() };
+const entrySchema = z.union([
+  z.object({ missing: z.literal(true), ...entryFields }),
+  z.object({ data: z.unknown(), ...entryFields }),
+]);
+
 /** A cached answer with its time and approximate size in bytes, or a cached "missing" answer. */
-export type CacheEntry =
-  | { readonly data: unknown; readonly fetchedAt: number; readonly bytes: number }
-  | { readonly missing: true; readonly fetchedAt: number; readonly bytes: number };
+export type CacheEntry = Readonly<z.infer<typeof entrySchema>>;
 
 /** The layer in which an entry was found. */
 export type CacheLayer = "memory" | "redis";
@@ -62,25 +67,14 @@ function boundedStore(maxBytes: number): KeyvStoreAdapter {
   };
 }
 
-function isEntry(value: unknown): value is CacheEntry {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "fetchedAt" in value &&
-    typeof value.fetchedAt === "number" &&
-    "bytes" in value &&
-    typeof value.bytes === "number" &&
-    ("data" in value || ("missing" in value && value.missing === true))
-  );
-}
-
 /** Maximum clock difference between processes that share a Redis, in ms. Entries from further in the future are ignored. */
 const CLOCK_SKEW_MS = 60_000;
 
 function readEntry(value: unknown, parse: CacheRequest["parse"]): CacheEntry | undefined {
-  if (!isEntry(value) || value.fetchedAt > Date.now() + CLOCK_SKEW_MS) return undefined;
+  const { data: entry } = entrySchema.safeParse(value);
+  if (!entry || entry.fetchedAt > Date.now() + CLOCK_SKEW_MS) return undefined;
   try {
-    return "missing" in value ? value : { ...value, data: parse(value.data) };
+    return "missing" in entry ? entry : { ...entry, data: parse(entry.data) };
   } catch {
     return undefined;
   }
