@@ -6,7 +6,6 @@ import type { State } from "../storage/state.js";
 import type { Job } from "../util/repeat.js";
 import {
   createNetwork,
-  type Network,
   type NetworkState,
   type Networks,
   restingNetwork,
@@ -42,12 +41,8 @@ export function createNetworks(
     const ownLog = isAlone || settings.id === undefined ? log : logOf(log, settings.id);
     return createNetwork(settings, () => networks, sharedParts, ownLog, metrics.of(settings.id));
   };
-  const [first, ...others] = config.networks;
-  const built = [build(first), ...others.map(build)] as const;
-  const servedNetworks: [Network, ...Network[]] = [
-    built[0].network,
-    ...built.slice(1).map(({ network }) => network),
-  ];
+  const [firstSettings, ...otherSettings] = config.networks;
+  const [first, ...others] = [build(firstSettings), ...otherSettings.map(build)] as const;
   /** They are kept, because their states cache what they have read. */
   const restingNetworks = new Map<string, NetworkState>();
   const restingNetworkOf = (id: string): NetworkState => {
@@ -56,7 +51,7 @@ export function createNetworks(
     return network;
   };
   const networks: Networks = {
-    served: servedNetworks,
+    served: [first.network, ...others.map(({ network }) => network)],
     feeds: given.feeds.map(({ definition }) => definition),
     known: knownNetworks,
     async resting() {
@@ -68,7 +63,7 @@ export function createNetworks(
   };
   return {
     networks,
-    backgrounds: built.map(({ background }) => background),
-    startLoading: () => built.map((each) => each.startLoading()),
+    backgrounds: [first, ...others].map(({ background }) => background),
+    startLoading: () => [first, ...others].map((each) => each.startLoading()),
   };
 }
