@@ -19,7 +19,7 @@ import { type Markdown, md, timestamp, timestampWithAge } from "../../text/markd
 import { grouped } from "../../text/numbers.js";
 import { pastTime } from "../../util/clock.js";
 import { inPieces } from "../../util/event-loop.js";
-import { present } from "../../util/present.js";
+import { defined, present } from "../../util/present.js";
 import { isArmed, isDone, lastAlertOf } from "./alerts.js";
 import { PRICE_FEED, priceWatches } from "./collections.js";
 import {
@@ -256,10 +256,8 @@ export function createPoll(explorer: Explorer, state: State, now: () => number) 
         // Samples since it was saved may have passed the limit before the first poll.
         const earlierPrice = memory || savedAt === undefined ? previousPrice : knownAt(savedAt);
         const judgement = judge(condition, memory, price, believed, earlierPrice, now(), !isSnoozed);
-        if (judgement.memory !== memory) {
-          const saved = savedAt === undefined ? {} : { savedAt };
-          writes.push(state.open(priceWatches).put(id, { ...judgement.memory, ...saved }));
-        }
+        if (judgement.memory !== memory)
+          writes.push(state.open(priceWatches).put(id, { ...judgement.memory, ...defined({ savedAt }) }));
         if (judgement.from !== undefined && of !== null)
           events.push({
             channelId,

@@ -1,6 +1,5 @@
 import { lateAfter } from "../../ledger/rhythm.js";
-import type { VersionSurvey } from "../../ledger/versions.js";
-import { compareVersions, isVersion } from "../../ledger/versions.js";
+import { compareVersions, isVersion, type VersionSurvey } from "../../ledger/versions.js";
 import { CLOCK_ERROR_MS } from "../../util/clock.js";
 import { defined } from "../../util/present.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
@@ -119,8 +118,8 @@ export function judgeVersion(
   { behind, toldVersion }: VersionMemory,
   now: number,
 ): { readonly memory: VersionMemory; readonly tell?: string } {
-  const toldFields = toldVersion === undefined ? {} : { toldVersion };
-  if (target === null) return { memory: { ...toldFields, ...defined({ behind }) } };
+  const toldFields = defined({ toldVersion });
+  if (target === null) return { memory: defined({ toldVersion, behind }) };
   if (target === undefined) return { memory: toldFields };
   const behindSince = behind?.target === target ? Math.min(behind.since, now) : now;
   const memory = { ...toldFields, behind: { target, since: behindSince } };
