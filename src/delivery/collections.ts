@@ -39,17 +39,6 @@ const subscription = z.looseObject({
   // Options of a feed are stored beside these fields and parsed by the feed's own schema.
 });
 
-const health = z.object({
-  deliveredAt: timestampSchema.exactOptional(),
-  /** Error message for people. */
-  error: z.string().exactOptional(),
-  erroredAt: timestampSchema.exactOptional(),
-  /** True if deliveries wait until the subscription is resumed. */
-  paused: z.boolean().exactOptional(),
-  /** Time when the bot left the server, epoch ms. */
-  goneSince: timestampSchema.exactOptional(),
-});
-
 const delivery = z.object({
   feed,
   /** Event of the feed, parsed by the feed's own schema. */
@@ -129,14 +118,6 @@ function withPlace(id: string, document: StoredFields): StoredFields {
   return { ...document, subject, channelId, news: event !== undefined };
 }
 
-/** A person with watches. */
-const person = z.object({
-  /** Channel of the person's direct messages. */
-  channelId: z.string(),
-  /** Time when Discord refused a message, until the person has been told. */
-  refusedAt: timestampSchema.exactOptional(),
-});
-
 /** Owned by the channel's subscriptions to the feed, or by the one with its subject. */
 const ofSubscription: Owner<{ channelId: string; feed: string; subject: string | null }> = {
   kind: "subscription",
@@ -155,7 +136,16 @@ export const subscriptionDocuments = defineCollection({
 /** Delivery problems of subscribed channels, by channel id. */
 export const channelHealths = defineCollection({
   name: "health",
-  schema: health,
+  schema: z.object({
+    deliveredAt: timestampSchema.exactOptional(),
+    /** Error message for people. */
+    error: z.string().exactOptional(),
+    erroredAt: timestampSchema.exactOptional(),
+    /** True if deliveries wait until the subscription is resumed. */
+    paused: z.boolean().exactOptional(),
+    /** Time when the bot left the server, epoch ms. */
+    goneSince: timestampSchema.exactOptional(),
+  }),
   lifetime: "as long as its channel's subscriptions",
   owners: [{ kind: "subscription", patternOf: (channelId) => ({ channelId }) }],
 });
@@ -229,7 +219,12 @@ export const farewells = defineCollection({
 /** People with watches, by user id. */
 export const watchers = defineCollection({
   name: "people",
-  schema: person,
+  schema: z.object({
+    /** Channel of the person's direct messages. */
+    channelId: z.string(),
+    /** Time when Discord refused a message, until the person has been told. */
+    refusedAt: timestampSchema.exactOptional(),
+  }),
   lifetime: "as long as they watch something",
   owners: [
     { kind: "subscription", patternOf: (_, { channelId }) => ({ channelId }) },

@@ -44,24 +44,21 @@ export const chronicles = defineCollection({
 /** The validators at the last complete reading. */
 export type Chronicle = DocumentOf<typeof chronicles>;
 
-const party = z.string();
-const happening = z.discriminatedUnion("kind", [
-  z.object({
-    kind: z.enum(["joined", "silent", "back"]),
-    at: timestampSchema,
-    party,
-    name: z.string().nullable(),
-  }),
-  /** The most common version has changed. */
-  z.object({ kind: z.literal("version"), at: timestampSchema, from: z.string() }),
-  /** The validators could not be read for a while. */
-  z.object({ kind: z.literal("unread"), at: timestampSchema, from: timestampSchema }),
-]);
-
 /** Changes of the network's validators, each recorded once. Digests are made from them. */
 export const happenings = defineCollection({
   name: "digest-happenings",
-  schema: happening,
+  schema: z.discriminatedUnion("kind", [
+    z.object({
+      kind: z.enum(["joined", "silent", "back"]),
+      at: timestampSchema,
+      party: z.string(),
+      name: z.string().nullable(),
+    }),
+    /** The most common version has changed. */
+    z.object({ kind: z.literal("version"), at: timestampSchema, from: z.string() }),
+    /** The validators could not be read for a while. */
+    z.object({ kind: z.literal("unread"), at: timestampSchema, from: timestampSchema }),
+  ]),
   lifetime: "31 days, and only while a channel subscribes to the digest",
 });
 

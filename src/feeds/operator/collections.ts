@@ -2,24 +2,21 @@ import * as z from "zod";
 import { type DocumentOf, defineCollection } from "../../storage/collection.js";
 import { timestampSchema } from "../../storage/timestamp.js";
 
-/** A problem that the bot's operator should know about. */
-const trouble = z.object({
-  /** The channel that receives the message. */
-  channelId: z.string(),
-  kind: z.enum(["commands", "key", "explorer", "late", "unread", "unreadable", "unforeseen"]),
-  since: timestampSchema,
-  /** Time when it was last detected, to the minute. */
-  seenAt: timestampSchema,
-  endedAt: timestampSchema.exactOptional(),
-  /** Details, one line each. */
-  details: z.array(z.string()),
-  revision: z.number(),
-});
-
 /** Current and recent problems of the bot. */
 export const troubles = defineCollection({
   name: "troubles",
-  schema: trouble,
+  schema: z.object({
+    /** The channel that receives the message. */
+    channelId: z.string(),
+    kind: z.enum(["commands", "key", "explorer", "late", "unread", "unreadable", "unforeseen"]),
+    since: timestampSchema,
+    /** Time when it was last detected, to the minute. */
+    seenAt: timestampSchema,
+    endedAt: timestampSchema.exactOptional(),
+    /** Details, one line each. */
+    details: z.array(z.string()),
+    revision: z.number(),
+  }),
   lifetime: "until 30 days after it is over",
 });
 

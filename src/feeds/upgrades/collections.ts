@@ -8,46 +8,34 @@ export const UPGRADES_FEED = "upgrades";
 /** Id of the time since which it is known what all accepted vote requests change. */
 export const EXAMINED = `${UPGRADES_FEED}-votes`;
 
-/** An upgrade that the super validators have accepted. */
-const upgradeSchema = z.object({
-  /** Identity of the last vote request about it. */
-  decidedBy: z.string(),
-  upgradeAt: timestampSchema,
-  /** Start of the freeze: no new parties or packages. null if there is none before the upgrade. */
-  freezeAt: timestampSchema.nullable(),
-  /** The time before it was moved last. */
-  movedFrom: timestampSchema.exactOptional(),
-  /** Number of moves. */
-  moves: z.number(),
-  /** Reminders that were sent or have been missed, with the times that they were about. */
-  told: z.array(z.string()),
-  /** The newest round in the first reading after the upgrade time. */
-  roundThen: z.number().exactOptional(),
-  /** True if that reading came late, so that rounds may have advanced before. */
-  isLate: z.boolean().exactOptional(),
-  isCancelled: z.boolean().exactOptional(),
-  /** Changes by the accepted vote requests, by their identity. A list of the explorer may lack one of them. */
-  changes: z.record(z.string(), upgradeChangeSchema).exactOptional(),
-  endedAt: timestampSchema.exactOptional(),
-  /** Increases with every change that its message shows. */
-  revision: z.number(),
-});
-
-/** A time without new rounds. */
-const standstillSchema = z.object({
-  /** The newest round, and the time when it was first seen. */
-  round: z.number(),
-  since: timestampSchema,
-  endedAt: timestampSchema.exactOptional(),
-  revision: z.number(),
-});
-
 const ofSubject: Owner = { kind: "subject" };
 
 /** Accepted upgrades, by subject. At most one of them is open. */
 export const upgrades = defineCollection({
   name: "upgrades",
-  schema: upgradeSchema,
+  schema: z.object({
+    /** Identity of the last vote request about it. */
+    decidedBy: z.string(),
+    upgradeAt: timestampSchema,
+    /** Start of the freeze: no new parties or packages. null if there is none before the upgrade. */
+    freezeAt: timestampSchema.nullable(),
+    /** The time before it was moved last. */
+    movedFrom: timestampSchema.exactOptional(),
+    /** Number of moves. */
+    moves: z.number(),
+    /** Reminders that were sent or have been missed, with the times that they were about. */
+    told: z.array(z.string()),
+    /** The newest round in the first reading after the upgrade time. */
+    roundThen: z.number().exactOptional(),
+    /** True if that reading came late, so that rounds may have advanced before. */
+    isLate: z.boolean().exactOptional(),
+    isCancelled: z.boolean().exactOptional(),
+    /** Changes by the accepted vote requests, by their identity. A list of the explorer may lack one of them. */
+    changes: z.record(z.string(), upgradeChangeSchema).exactOptional(),
+    endedAt: timestampSchema.exactOptional(),
+    /** Increases with every change that its message shows. */
+    revision: z.number(),
+  }),
   lifetime: "until 30 days after it is over, and only while a channel subscribes to upgrades",
   owners: [ofSubject],
 });
@@ -55,7 +43,13 @@ export const upgrades = defineCollection({
 /** Standstills of the network, by subject. At most one of them is open. */
 export const standstills = defineCollection({
   name: "standstills",
-  schema: standstillSchema,
+  schema: z.object({
+    /** The newest round, and the time when it was first seen. */
+    round: z.number(),
+    since: timestampSchema,
+    endedAt: timestampSchema.exactOptional(),
+    revision: z.number(),
+  }),
   lifetime: "until 30 days after it is over, and only while a channel subscribes to upgrades",
   owners: [ofSubject],
 });
