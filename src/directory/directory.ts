@@ -1,13 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
-import MiniSearch from "minisearch";
 import { type UpgradeSchedule, upgradeDecision } from "../ledger/upgrades.js";
 import { surveyVersions, type VersionSurvey } from "../ledger/versions.js";
-import { fingerprint, shortId } from "../text/ids.js";
-import { cut } from "../text/plain.js";
-import { perObject } from "../util/per-object.js";
-import { MINUTE } from "../util/units.js";
 import { activeIn, type ReportIntervals } from "./active.js";
 import type { NamedEntry } from "./collections.js";
+import {
+  emptyList,
+  folded,
+  foldedName,
+  indexed,
+  type List,
+  MISSPELT,
+  matchesIn,
+  namedIn,
+  placeIn,
+  withName,
+} from "./search.js";
 
 /** Kinds of things in the directory. */
 export const KINDS = ["validator", "party", "proposal", "token", "voter", "group"] as const;
@@ -69,159 +76,14 @@ export interface Directory {
   onAdded: ((kind: Kind, entry: NamedEntry) => void) | undefined;
 }
 
-/** The searchable words of an entry: its name and its id's hint. Ids are searched separately. */
-interface SearchWords {
-  readonly index: number;
-  readonly name: string;
-  readonly hint: string;
-}
-
-interface List {
-  readonly entries: NamedEntry[];
-  readonly words: MiniSearch<SearchWords>;
-  /** Index in `entries`, by id. */
-  readonly byId: Map<string, number>;
-  /** Indexes in `entries`, by lowercase name. */
-  readonly byName: Map<string, Set<number>>;
-  readonly readAt: number | undefined;
-  /** Number of entries when the list was read. Later ones are newer. */
-  readonly read: number;
-  changedAt: number | undefined;
-}
-
-const SEPARATORS = /[\s\p{P}\p{S}]+/u;
-/** Folds a text for comparisons that ignore case, forms of a character and the width of spaces, which messages do not show. */
-export const folded = (text: string): string => text.normalize("NFKC").toLowerCase().replace(/\s+/g, " ");
-
-/** Return a name and an id for comparisons. Remembered, because completion compares all of them for each letter that a person types. */
-const foldedName = perObject(({ name }: NamedEntry) => folded(name ?? ""));
-const foldedId = perObject(({ id }: NamedEntry) => folded(id));
-
-const toWords = ({ id, name }: NamedEntry, index: number): SearchWords => ({
-  index,
-  name: name ?? "",
-  hint: id.includes("::") ? (id.split("::")[0] ?? "") : "",
-});
-
-/** Matches text that is part of an id rather than of a name: a separator or a run of hex digits. */
-const LIKE_AN_ID = /::|^[0-9a-f]{4,}/;
-
-const isBeginningOf = (text: string, id: string): boolean =>
-  id.startsWith(text) || id.slice(id.lastIndexOf("::") + 2).startsWith(text);
-
-const newSearch = () =>
-  new MiniSearch<SearchWords>({
-    idField: "index",
-    fields: ["name", "hint"],
-    tokenize: (text) => folded(text).split(SEPARATORS).filter(Boolean),
-    searchOptions: {
-      combineWith: "AND",
-      prefix: true,
-      // Number of typing errors that are tolerated. Two swapped letters count as two. Hex digits are copied, and another number is
-      // another thing.
-      fuzzy(term) {
-        if (term.length < 4 || term.length > MAX_FUZZY || /^[0-9a-f]{8,}$|^\d+$/.test(term)) return false;
-        return term.length < 5 ? 1 : 2;
-      },
-      boost: { name: 3, hint: 2 },
-    },
-  });
-
-const emptyList = (): List => ({
-  entries: [],
-  words: newSearch(),
-  byId: new Map(),
-  byName: new Map(),
-  readAt: undefined,
-  read: 0,
-  changedAt: undefined,
-});
-
-/** Rank of an entry whose words are only similar to the typed ones. */
-const MISSPELT = 5;
-
-/**
- * Ranks a match from 0, the best: exact name or id, start of the name, start of the id, start of the id's last part, start of
- * words, similar words.
- */
-function rank(entry: NamedEntry, text: string, exactWords: boolean): number {
-  const name = foldedName(entry);
-  const id = foldedId(entry);
-  if (name === text || id === text) return 0;
-  if (name.startsWith(text)) return 1;
-  if (id.startsWith(text)) return 2;
-  if (id.split("::").at(-1)?.startsWith(text)) return 3;
-  return exactWords ? 4 : MISSPELT;
-}
-
-/** False for a vote request that the explorer no longer lists, because its details may be missing, too. Its id still finds it. */
-const isOffered = ({ goneAt }: NamedEntry): boolean => goneAt === undefined;
-
-/** Maximum length of the search text (as long as the longest id), and maximum number of its words. */
+/** Maximum length of the search text: as long as the longest id. */
 const MAX_TYPED = 300;
-const MAX_WORDS = 6;
-/** Maximum number of words of a text that looks like an id, as a name such as "Deactivate …" does, too. */
-const MAX_ID_WORDS = 12;
-/**
- * Maximum length of a word in which typing errors are tolerated. Each edit of a longer word takes more time, and no name has such
- * words.
- */
-const MAX_FUZZY = 24;
-/** Number of rows that are indexed before yielding to the event loop. */
-const CHUNK = 250;
 /** Minimum and maximum length of a text that is looked for within words, in UTF-16 units. */
 const MIN_INNER = 2;
 const MAX_INNER = 100;
-/** Maximum number of matches that are ranked. A short text can match thousands. */
-const MAX_RANKED = 400;
 
-function addName(byName: List["byName"], { name }: NamedEntry, index: number): void {
-  if (name === null) return;
-  const key = folded(name);
-  const namesakes = byName.get(key);
-  if (namesakes) namesakes.add(index);
-  else byName.set(key, new Set([index]));
-}
-
-function removeName(byName: List["byName"], { name }: NamedEntry, index: number): void {
-  if (name === null) return;
-  const key = folded(name);
-  const namesakes = byName.get(key);
-  namesakes?.delete(index);
-  if (namesakes?.size === 0) byName.delete(key);
-}
-
-/** Returns the entries with exactly this id, shortened id or name. */
-function namedIn({ entries, byId, byName }: List, text: string, typed: string): readonly NamedEntry[] {
-  const exactEntry = entries[byId.get(text) ?? byId.get(typed) ?? -1];
-  if (exactEntry) return [exactEntry];
-  // Few people paste a part of an id, so a linear search is enough.
-  if (/^1220[0-9a-f]{64}$/.test(typed)) return entries.filter(({ id }) => id.endsWith(`::${typed}`));
-  // NFKC turns "…" into three dots.
-  if (typed.includes("...")) {
-    const wanted = typed.replaceAll("`", "");
-    const end = wanted.replace(/\)$/, "").slice(-4);
-    const shown = entries.filter(({ id, name }) => {
-      // All forms end like the id. Completion asks for each letter that a person types.
-      if (folded(id.slice(-4)) !== end) return false;
-      const mark = fingerprint(id);
-      const forms = [shortId(id), mark, `${name} ${mark}`, `${name} · ${mark}`, `${name} (${mark})`];
-      return forms.some((each) => folded(each) === wanted);
-    });
-    // A name may contain "…" itself.
-    return [...new Set([...shown, ...withName({ entries, byName }, typed)])];
-  }
-  return withName({ entries, byName }, typed);
-}
-
-const withName = ({ entries, byName }: Pick<List, "entries" | "byName">, name: string) =>
-  [...(byName.get(name) ?? [])].flatMap((index) => entries[index] ?? []);
-
-/** Returns the most relevant entries: active ones first, and among equals those that were learned after the list was read. */
-function mostRelevant({ entries, read }: List, max: number): NamedEntry[] {
-  const sorted = [...entries.slice(read).reverse(), ...entries.slice(0, read)];
-  return sorted.sort((a, b) => Number(b.active === true) - Number(a.active === true)).slice(0, max);
-}
+/** False for a vote request that the explorer no longer lists, because its details may be missing, too. Its id still finds it. */
+const isOffered = ({ goneAt }: NamedEntry): boolean => goneAt === undefined;
 
 /** Creates an empty directory. `createDirectoryFiller` fills it (fill.ts). */
 export function createDirectory(now = Date.now): Directory {
@@ -240,67 +102,24 @@ export function createDirectory(now = Date.now): Directory {
     if (kind === "proposal") upgrade = undefined;
   };
   const listOf = (kind: Kind): List => lists.get(kind) ?? emptyList();
-
-  const matches = (kind: Kind, text: string, max: number): { match: Match; rank: number }[] => {
-    const { entries, words } = listOf(kind);
-    if (!text) return mostRelevant(listOf(kind), max).map((entry) => ({ match: { kind, entry }, rank: 0 }));
-    const isLikeId = LIKE_AN_ID.test(text);
-    const allWords = text.split(SEPARATORS).filter(Boolean);
-    const wordLimit = isLikeId ? MAX_ID_WORDS : MAX_WORDS;
-    const typedWords = [...new Set(allWords.slice(0, wordLimit))];
-    // An id must not find another one that has only its first words. Looking for each word takes too long.
-    const otherWords = isLikeId ? allWords.slice(wordLimit) : [];
-    const hasOthers = (entry: NamedEntry) =>
-      otherWords.every((word) => foldedName(entry).includes(word) || foldedId(entry).includes(word));
-    const byId = isLikeId
-      ? entries.filter((entry) => isBeginningOf(text, foldedId(entry))).slice(0, MAX_RANKED)
-      : [];
-    const byWords = words
-      .search(typedWords.join(" "))
-      .slice(0, MAX_RANKED)
-      .flatMap(({ id, terms }) => {
-        const entry = entries[Number(id)];
-        const isExact = typedWords.every((word) => terms.some((term) => term.startsWith(word)));
-        return entry && hasOthers(entry) && !byId.includes(entry)
-          ? [{ match: { kind, entry }, rank: rank(entry, text, isExact) }]
-          : [];
-      });
-    return [...byId.map((entry) => ({ match: { kind, entry }, rank: rank(entry, text, true) })), ...byWords];
+  /** @returns true if more than the time of the entry's last report has changed */
+  const placeEntry = (kind: Kind, entry: NamedEntry): boolean => {
+    const isChanged = placeIn(listOf(kind), entry);
+    if (isChanged) forgetDerived(kind);
+    return isChanged;
   };
 
   const rankedMatches = (kinds: readonly Kind[], text: string, max: number) => {
     const typedText = folded(text.slice(0, MAX_TYPED)).trim();
     return kinds
-      .flatMap((kind) => matches(kind, typedText, max).filter(({ match }) => isOffered(match.entry)))
+      .flatMap((kind) =>
+        matchesIn(listOf(kind), typedText, max)
+          .filter(({ entry }) => isOffered(entry))
+          .map(({ entry, rank }) => ({ match: { kind, entry }, rank })),
+      )
       .map((each, index) => ({ ...each, index, active: each.match.entry.active === true }))
       .sort((a, b) => a.rank - b.rank || Number(b.active) - Number(a.active) || a.index - b.index)
       .slice(0, max);
-  };
-
-  /** Adds an entry to its list, or updates it. @returns true if more than the time of the last report has changed */
-  const placeEntry = (kind: Kind, entry: NamedEntry): boolean => {
-    const { byId, byName, entries, words } = listOf(kind);
-    const index = byId.get(entry.id);
-    const previousEntry = index === undefined ? undefined : entries[index];
-    if (
-      index !== undefined &&
-      isDeepStrictEqual({ ...previousEntry, seenAt: null }, { ...entry, seenAt: null })
-    ) {
-      entries[index] = entry;
-      return false;
-    }
-    forgetDerived(kind);
-    if (index === undefined) {
-      byId.set(entry.id, entries.length);
-      addName(byName, entry, entries.length);
-      words.add(toWords(entry, entries.push(entry) - 1));
-      return true;
-    }
-    if (previousEntry) removeName(byName, previousEntry, index);
-    addName(byName, entry, index);
-    entries[index] = entry;
-    words.replace(toWords(entry, index));
-    return true;
   };
 
   const nameless = new Set<Kind>();
@@ -376,21 +195,9 @@ export function createDirectory(now = Date.now): Directory {
     },
 
     async replace(kind, entries, readAt, changedAt = readAt) {
-      const wordIndex = newSearch();
-      // Index in small chunks, so that thousands of rows do not block the event loop.
-      await wordIndex.addAllAsync(entries.map(toWords), { chunkSize: CHUNK });
-      const byName: List["byName"] = new Map();
-      for (const [index, entry] of entries.entries()) addName(byName, entry, index);
+      const list = await indexed(entries, readAt, changedAt);
       forgetDerived(kind);
-      lists.set(kind, {
-        byName,
-        entries: [...entries],
-        words: wordIndex,
-        byId: new Map(entries.map(({ id }, index) => [id, index])),
-        readAt,
-        read: entries.length,
-        changedAt,
-      });
+      lists.set(kind, list);
       for (const [id, { entry, at }] of learntEntries.get(kind) ?? []) {
         if (at >= readAt) placeEntry(kind, entry);
         else learntEntries.get(kind)?.delete(id);
@@ -416,35 +223,3 @@ export const isLoading = (
   kinds.some(
     (kind) => kind !== "group" && directory.readAt(kind) === undefined && !directory.isNameless(kind),
   );
-
-/** True if two entries were opened by the same requester in the same minute. */
-export const areTwins = (a: NamedEntry, b: NamedEntry): boolean =>
-  a.requester === b.requester &&
-  Math.floor((a.openedAt ?? 0) / MINUTE) === Math.floor((b.openedAt ?? 0) / MINUTE);
-
-/**
- * Returns an entry's label with its name first, at most `max` UTF-16 units long.
- * @param isAmbiguous true if another entry's label would be the same
- * @param hasTwin true if it was also opened by the same requester in the same minute
- */
-export function entryLabel(
-  { id, name, note, requester, openedAt }: NamedEntry,
-  max: number,
-  isAmbiguous = false,
-  hasTwin = false,
-): string {
-  const opened =
-    openedAt === undefined
-      ? undefined
-      : `opened ${new Date(openedAt).toISOString().slice(0, 16).replace("T", " ")}`;
-  // The requester comes first, because the end may be cut off.
-  const marks = isAmbiguous ? [requester && cut(requester, 30), hasTwin ? shortId(id) : opened] : [];
-  const aside = cut([...marks, note ?? fingerprint(id)].filter(Boolean).join(", "), 60);
-  return name === null ? cut(shortId(id), max) : `${cut(name, max - aside.length - 3)} · ${aside}`;
-}
-
-/** Removes parties that also match as something more specific, such as a validator. */
-export function oncePerThing(matches: readonly Match[]): readonly Match[] {
-  const particular = new Set(matches.filter(({ kind }) => kind !== "party").map(({ entry }) => entry.id));
-  return matches.filter(({ kind, entry }) => kind !== "party" || !particular.has(entry.id));
-}

@@ -30,7 +30,8 @@ import { lazy, singleFlight } from "../util/single-flight.js";
 import { withTimeout } from "../util/timeouts.js";
 import { SECOND } from "../util/units.js";
 import { type NamedEntry, requestSummaries } from "./collections.js";
-import { type Directory, folded, type Kind, type Match } from "./directory.js";
+import type { Directory, Kind, Match } from "./directory.js";
+import { folded } from "./search.js";
 
 /** The parts of a vote request that its name depends on. */
 export interface NamedRequest {

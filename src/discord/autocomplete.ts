@@ -1,13 +1,6 @@
 import type { NamedEntry } from "../directory/collections.js";
-import {
-  areTwins,
-  type Directory,
-  entryLabel,
-  isLoading,
-  type Kind,
-  type Match,
-  oncePerThing,
-} from "../directory/directory.js";
+import { type Directory, isLoading, type Kind, type Match } from "../directory/directory.js";
+import { areTwins, entryLabel, oncePerThing } from "../directory/labels.js";
 import type { Names } from "../directory/names.js";
 import type { Interval } from "../ledger/network-rhythm.js";
 import { STANDING_SIGNS } from "../screens/parts.js";

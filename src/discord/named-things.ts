@@ -1,12 +1,7 @@
-import {
-  type Directory,
-  entryLabel,
-  folded,
-  isLoading,
-  type Kind,
-  type Match,
-} from "../directory/directory.js";
+import { type Directory, isLoading, type Kind, type Match } from "../directory/directory.js";
+import { entryLabel } from "../directory/labels.js";
 import type { Names } from "../directory/names.js";
+import { folded } from "../directory/search.js";
 import { KIND_WORDS, MIN_SEARCHED } from "../screens/lookup.js";
 import { isWholeId, typedId } from "../text/ids.js";
 import { escapeText } from "../text/markdown.js";

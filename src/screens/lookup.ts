@@ -1,4 +1,5 @@
-import { isLoading, KINDS, type Kind, type Match, oncePerThing } from "../directory/directory.js";
+import { isLoading, KINDS, type Kind, type Match } from "../directory/directory.js";
+import { oncePerThing } from "../directory/labels.js";
 import type { Names } from "../directory/names.js";
 import { ExplorerError, isUnknown } from "../explorer/errors.js";
 import { DISCORD_LINK, isPartyId, shortId } from "../text/ids.js";

@@ -4,7 +4,7 @@ import { requestDrill } from "../delivery/drill.js";
 import type { AnswerDeps, FeedDefinition } from "../delivery/feed.js";
 import { commitWithin, ownerOf } from "../delivery/limits.js";
 import type { SubscriptionKey } from "../delivery/subscriptions.js";
-import { folded } from "../directory/directory.js";
+import { folded } from "../directory/search.js";
 import type { Links } from "../discord/links.js";
 import {
   allNetworks,

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { NamedEntry } from "../../src/directory/collections.js";
-import { createDirectory, type Directory, entryLabel } from "../../src/directory/directory.js";
+import { createDirectory, type Directory } from "../../src/directory/directory.js";
+import { entryLabel } from "../../src/directory/labels.js";
 
 const idOf = (hint: string, at: number) => `${hint}::1220${at.toString(16).padStart(64, "a")}`;
 const entry = (name: string | null, hint: string, at: number, active: boolean | null = true): NamedEntry => ({
