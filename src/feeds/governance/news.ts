@@ -18,7 +18,7 @@ import { countedWords } from "../../text/numbers.js";
 import { capitalized } from "../../text/plain.js";
 import { present } from "../../util/present.js";
 import type { GovernanceEvent, News, Reminder } from "./events.js";
-import { announcementLinks, endingNews, endingNote } from "./messages.js";
+import { announcementLinks, endingNews, endingNote } from "./message-parts.js";
 import type { Snapshot } from "./snapshot.js";
 import type { Terms } from "./tracking.js";
 
