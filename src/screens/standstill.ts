@@ -2,7 +2,7 @@ import type { Rhythms } from "../ledger/network-rhythm.js";
 import { lateAfter } from "../ledger/rhythm.js";
 import { isStillOrSettling } from "../ledger/rounds.js";
 import { roughly } from "../text/durations.js";
-import { type Markdown, md, timestamp, timestampWithAge, utcTime } from "../text/markdown.js";
+import { type Markdown, md, timestamp, timestampWithAge, utcDate } from "../text/markdown.js";
 import { grouped } from "../text/numbers.js";
 import { address } from "./addresses.js";
 import type { Link, View } from "./view.js";
@@ -35,7 +35,7 @@ export function standstillView(
   if (endedAt === undefined)
     return {
       ...common,
-      notification: md`🧊 The network stands still: no new round since ${utcTime(since)}`,
+      notification: md`🧊 The network stands still: no new round since ${utcDate(since)}`,
       tone: "bad",
       body: [
         md`Round ${grouped(round)} has been the newest since ${timestampWithAge(since)}, although the explorer is up to date. A new one is long overdue.`,
