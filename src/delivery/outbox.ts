@@ -1,28 +1,14 @@
-import { LeaseLost } from "../storage/lease.js";
 import { StateError, type Write } from "../storage/store.js";
 import { ageOf } from "../util/clock.js";
-import { yieldIfBusy } from "../util/event-loop.js";
 import { type Bundle, type Delivery, deliveryId, requestedDrills } from "./collections.js";
 import type { DeliveryContext } from "./context.js";
-import { dueAt, mayBeNext } from "./decisions.js";
 import { createDeliver } from "./deliver.js";
 import { drillEventId, drillOf, isLateDrill } from "./drill.js";
 import { bundlesOf, deliveriesIn, fanOut, type Listeners } from "./fan-out.js";
 import type { Feed } from "./feed.js";
 import type { SendingContext } from "./recording.js";
+import { createServing } from "./serving.js";
 import { createStoredQueue } from "./stored-queue.js";
-
-/** Delay before the queue is checked again after a channel was served, in ms. */
-const AGAIN_MS = 250;
-/**
- * Maximum number of channels served concurrently. Discord allows 50 requests a second. A channel that does
- * not respond occupies a slot only until its deadline.
- */
-const MAX_CHANNELS = 200;
-/** Maximum time until the queue is checked again while deliveries wait for their time, in ms. */
-const LONGEST_SLEEP_MS = 10_000;
-/** Pause after a failed write to the state, in ms. */
-const STATE_PAUSE_MS = 5_000;
 
 /** Transactional outbox: deliveries are committed together with their cause, and retried until they are sent. */
 export interface Outbox {
@@ -50,14 +36,8 @@ export interface Outbox {
 
 /** Creates the outbox. Deliveries are committed with their cause and sent by the lease holder. */
 export function createOutbox(context: DeliveryContext & Pick<SendingContext, "onRecorded">): Outbox {
-  const { state, lease, subscriptions, feeds, log, now } = context;
+  const { state, subscriptions, feeds, now } = context;
   const stopping = new AbortController();
-  /** Channels that are being served, with one loop each. */
-  const serving = new Map<string, Promise<void>>();
-  let timer: NodeJS.Timeout | undefined;
-  let soon: NodeJS.Timeout | undefined;
-  /** Time until which sending is paused (monotonic clock). */
-  let pausedUntil = 0;
 
   const feedOf = ({ feed: name, drill }: Pick<Delivery, "feed" | "drill">): Feed | undefined => {
     const feed = feeds.get(name);
@@ -65,80 +45,19 @@ export function createOutbox(context: DeliveryContext & Pick<SendingContext, "on
   };
 
   const queue = createStoredQueue(context, feedOf);
-  const { addAll, unpack, nextOrder, waitingFor } = queue;
+  const { addAll, unpack, nextOrder } = queue;
 
-  const deliver = createDeliver({ ...context, ...queue, feedOf, stopping: stopping.signal });
-
-  const subjectsOf = (delivery: Delivery): readonly string[] =>
-    feedOf(delivery)?.subjectsOf(delivery.event) ?? [];
-  /** Returns the delivery of a channel that is due first, with its time (epoch ms). */
-  const nextIn = (deliveries: ReadonlyMap<string, Delivery>) => {
-    let next: { readonly id: string; readonly delivery: Delivery; readonly at: number } | undefined;
-    for (const [id, delivery] of mayBeNext(deliveries, subjectsOf)) {
-      const startsAt = dueAt(delivery, lease.epoch, now());
-      if (!next || (next.at > now() && startsAt < next.at)) next = { id, delivery, at: startsAt };
-    }
-    return next;
-  };
-
-  /** Serves one channel in the order of events, until no delivery is due. */
-  const serve = async (channelId: string) => {
-    for (;;) {
-      if (stopping.signal.aborted) return;
-      const next = nextIn(await waitingFor(channelId));
-      if (!next || next.at > now()) return;
-      await deliver(next.id, next.delivery);
-    }
-  };
-
-  const startServing = async () => {
-    clearTimeout(timer);
-    const remainingMs = pausedUntil - performance.now();
-    if (remainingMs > 0) {
-      timer = setTimeout(wake, remainingMs);
-      return;
-    }
-    let soonestAt = Number.POSITIVE_INFINITY;
-    for (const [channelId, deliveries] of (await queue.load()).channels()) {
-      const dueTime = nextIn(deliveries)?.at ?? Number.POSITIVE_INFINITY;
-      if (dueTime > now()) soonestAt = Math.min(soonestAt, dueTime);
-      else if (!serving.has(channelId) && serving.size < MAX_CHANNELS) {
-        // Channels are served concurrently, so that a slow, rate-limited or forbidden one does not block
-        // others.
-        const channelWork = serve(channelId)
-          .catch((err: unknown) => {
-            if (err instanceof LeaseLost || stopping.signal.aborted) return;
-            if (err instanceof StateError) pausedUntil = performance.now() + STATE_PAUSE_MS;
-            // The store logs its own errors.
-            else log.error({ err, channel: channelId }, "Deliveries to a channel failed; retrying");
-          })
-          .finally(() => {
-            serving.delete(channelId);
-            if (!stopping.signal.aborted) soon ??= setTimeout(wake, AGAIN_MS);
-          });
-        serving.set(channelId, channelWork);
-        await yieldIfBusy();
-      }
-    }
-    // Timers pause while the machine is suspended, so the clock is checked at intervals.
-    const waitMs = Math.min(Math.max(50, soonestAt - now()), LONGEST_SLEEP_MS);
-    timer = soonestAt === Number.POSITIVE_INFINITY ? undefined : setTimeout(wake, waitMs);
-  };
-
-  function wake(): void {
-    clearTimeout(soon);
-    soon = undefined;
-    if (stopping.signal.aborted) return;
-    startServing().catch((err: unknown) => {
-      if (!(err instanceof StateError || err instanceof LeaseLost))
-        log.error({ err }, "The outbox cannot be read; retrying");
-      soon ??= setTimeout(wake, 2_000);
-    });
-  }
+  const serving = createServing({
+    ...context,
+    queue,
+    subjectsOf: (delivery) => feedOf(delivery)?.subjectsOf(delivery.event) ?? [],
+    deliver: createDeliver({ ...context, ...queue, feedOf, stopping: stopping.signal }),
+    stopping: stopping.signal,
+  });
 
   function reread(): void {
     queue.reread();
-    wake();
+    serving.wake();
   }
 
   /** Starts sending committed deliveries. */
@@ -146,7 +65,7 @@ export function createOutbox(context: DeliveryContext & Pick<SendingContext, "on
     // The stored deliveries may have been reloaded before these were committed, so load them only now.
     const waitingDeliveries = await queue.load();
     for (const [id, delivery] of deliveries) waitingDeliveries.hold(id, delivery);
-    wake();
+    serving.wake();
   };
   /** The unpacking of bundles, one after another, because deliveries to a channel are sent in their order. */
   let unpacking: Promise<void> = Promise.resolve();
@@ -201,8 +120,8 @@ export function createOutbox(context: DeliveryContext & Pick<SendingContext, "on
       }
     },
     reread,
-    wake,
-    idle: () => serving.size === 0,
+    wake: serving.wake,
+    idle: serving.idle,
     async waitingMs(exceptFeed) {
       let oldestMs = 0;
       for (const { feed, channelId, at, drill } of (await queue.load()).first()) {
@@ -219,9 +138,7 @@ export function createOutbox(context: DeliveryContext & Pick<SendingContext, "on
     },
     async stop() {
       stopping.abort();
-      clearTimeout(timer);
-      clearTimeout(soon);
-      await Promise.allSettled([...serving.values(), unpacking]);
+      await Promise.allSettled([serving.stop(), unpacking]);
     },
   };
 }
