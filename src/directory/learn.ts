@@ -1,7 +1,7 @@
 import type { Answer, EndpointName } from "../explorer/endpoints.js";
+import type { OnFetched } from "../explorer/flights.js";
 import type { VoteRequestListItem } from "../explorer/schema/governance.js";
 import type { ValidatorSummary } from "../explorer/schema/validators.js";
-import type { OnFetched } from "../explorer/service.js";
 import { actionIn, identityOf } from "../ledger/vote-requests.js";
 import { isOver } from "../ledger/vote-rules.js";
 import type { Directory } from "./directory.js";

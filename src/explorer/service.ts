@@ -1,30 +1,22 @@
-import { LRUCache } from "lru-cache";
 import type { Cache, CacheEntry, CacheLayer } from "../storage/cache.js";
 import { ageOf } from "../util/clock.js";
 import { perObject } from "../util/per-object.js";
 import { withTimeout } from "../util/timeouts.js";
 import { MINUTE } from "../util/units.js";
-import { type Fetched, fetchAnswer, type OnAnswer, parseAnswer, type Request } from "./client.js";
+import { type OnAnswer, parseAnswer } from "./client.js";
 import { decide } from "./decision.js";
-import {
-  type Answer,
-  addressOf,
-  type EndpointName,
-  endpointNames,
-  type Parameters,
-  takesId,
-} from "./endpoints.js";
+import { type Answer, addressOf, type EndpointName, endpointNames, type Parameters } from "./endpoints.js";
 import { ExplorerError, type ExplorerProblem, problemIs } from "./errors.js";
 import {
-  freshnessOf,
-  KEPT_MS,
-  MISSING_MS,
-  PATIENCE_MS,
-  REQUESTS_PER_PERSON,
-  STALE_WAIT_MS,
-} from "./freshness.js";
+  type Caller,
+  createFlights,
+  type ExplorerQuestion,
+  type OnFetched,
+  type ReadOptions,
+} from "./flights.js";
+import { freshnessOf, PATIENCE_MS, STALE_WAIT_MS } from "./freshness.js";
+import { createPersonalLimit } from "./personal-limit.js";
 import type { Upstream } from "./upstream.js";
-import { createWaiters, type Waiters } from "./waiters.js";
 
 /** A value from the explorer with its age. */
 export interface Reading<T> {
@@ -42,19 +34,6 @@ export type Explorer = {
   readonly [Name in EndpointName]: (parameters: Parameters<Name>) => Promise<Reading<Answer<Name>>>;
 };
 
-/** The caller: a person by their user id, or background work. */
-export type Caller = { readonly person: string } | "background";
-
-/** Options of a reading. */
-export interface ReadOptions {
-  /** Maximum age in ms while the explorer answers. By default freshnessOf applies. */
-  readonly maxAgeMs?: number | undefined;
-  /** False if the answer is not worth caching, such as a list that is read only for its names. */
-  readonly keep?: boolean;
-  /** True if the caller waits a moment for a new answer in place of a stale one. */
-  readonly isPatient?: boolean;
-}
-
 /** The explorer service with its cache, shared by all callers. */
 export interface ExplorerService {
   for(caller: Caller, options?: ReadOptions): Explorer;
@@ -62,9 +41,6 @@ export interface ExplorerService {
 
 /** Called with each reading and its source. */
 export type OnRead = (endpoint: EndpointName, source: CacheLayer | "upstream" | "stale") => void;
-
-/** Called with each fetched answer, unless it is the same as the previous one. */
-export type OnFetched = <Name extends EndpointName>(endpoint: Name, data: Answer<Name>) => void;
 
 interface ServiceOptions {
   readonly upstream: Upstream;
@@ -80,39 +56,8 @@ interface ServiceOptions {
 /** Part of every cache key. A change of the entry format needs a new version, so that an upgraded bot never reads old entries. */
 const CACHE_VERSION = 1;
 
-/** Maximum total size of the answers that are kept for comparison with the next one, in characters. */
-const COMPARED_CHARACTERS = 1_000_000;
-
-/** A question to the explorer. */
-interface ExplorerQuestion<Name extends EndpointName> {
-  readonly name: Name;
-  readonly parameters: Parameters<Name>;
-  /** Cache key of the answer. */
-  readonly key: string;
-  readonly caller: Caller;
-  readonly options: ReadOptions;
-}
-
-/** Time without an answer after which the explorer counts as slow, in ms. */
-const SLOW_MS = 3_000;
 /** Time for which a failure of the explorer is the reason why other requests wait, in ms. */
 const TROUBLE_MS = 15_000;
-
-/** A fetch in progress, shared by all callers with the same question (single flight). */
-interface Flight {
-  readonly waiters: Waiters;
-  /** Reason why there is no answer yet: the request waits in the queue, was sent, or was refused because of a limit. */
-  waitsFor: "busy" | "slow" | "limited";
-  /** When it was first sent (monotonic clock, ms). */
-  sentAt?: number;
-  /** The same for its latest attempt. */
-  lastSentAt?: number;
-  /** True if one of the callers wants the answer to be cached. */
-  keep: boolean;
-  /** True if a person started it. It waits in the queue for a shorter time, also for background work that joined. */
-  readonly isPersons: boolean;
-  readonly entry: Promise<CacheEntry>;
-}
 
 /** Creates the service for one upstream and one cache, with single flight per question and stale-while-revalidate. */
 export function createExplorerService({
@@ -124,88 +69,8 @@ export function createExplorerService({
   onAnswer,
   onFetched,
 }: ServiceOptions): ExplorerService {
-  const flights = new Map<string, Flight>();
-  const lastAnswers = new LRUCache<string, Fetched<EndpointName>>({
-    maxSize: COMPARED_CHARACTERS,
-    sizeCalculation: ({ text }) => text.length + 1,
-  });
-  const limit = personalLimit(now);
-  /** The last failure of the explorer, until it answers again (monotonic clock, ms). */
-  let trouble: { readonly problem: "failing" | "slow"; readonly at: number } | undefined;
-  const troubleWithin = (ms: number) =>
-    trouble && performance.now() - trouble.at < ms ? trouble.problem : undefined;
-
-  const fetchEntry = async <Name extends EndpointName>(
-    { name, parameters, key }: ExplorerQuestion<Name>,
-    flight: Omit<Flight, "entry">,
-  ): Promise<CacheEntry> => {
-    const fetchedAt = now();
-    const { waiters } = flight;
-    const onSent = () => {
-      flight.waitsFor = "slow";
-      flight.lastSentAt = performance.now();
-      flight.sentAt ??= flight.lastSentAt;
-      // Background requests do not count against a person.
-      if (!waiters.background) limit.charge(waiters.people);
-    };
-    const onLimited = () => {
-      flight.waitsFor = "limited";
-    };
-    const isAlwaysThere = !takesId(parameters);
-    const send: Request = (path, query) =>
-      upstream({ waiters, endpoint: name, isAlwaysThere, path, query, onSent, onLimited });
-    try {
-      // The key names the endpoint, so the last answer is of the same type.
-      const lastAnswer = lastAnswers.get(key) as Fetched<Name> | undefined;
-      const answer = await fetchAnswer(send, name, parameters, onAnswer, lastAnswer);
-      const { data, bytes } = answer;
-      trouble = undefined;
-      if (answer !== lastAnswer) {
-        lastAnswers.set(key, answer);
-        onFetched?.(name, data);
-      }
-      const entry = { data, bytes, fetchedAt };
-      if (flight.keep) await cache.set(key, entry, freshnessOf(name, parameters).stale + KEPT_MS);
-      return entry;
-    } catch (error) {
-      const problem = error instanceof ExplorerError ? error.problem : undefined;
-      if (problem === "failing" || problem === "slow") trouble = { problem, at: performance.now() };
-      if (problem !== "missing") throw error;
-      const entry = { missing: true, bytes: 0, fetchedAt } as const;
-      if (flight.keep) await cache.set(key, entry, MISSING_MS);
-      return entry;
-    }
-  };
-
-  /** Starts to fetch a new answer, or joins the fetch in progress for the same question. */
-  const renew = <Name extends EndpointName>(question: ExplorerQuestion<Name>): Flight => {
-    const { key, caller, options } = question;
-    const underWay = flights.get(key);
-    const person = caller === "background" ? undefined : caller.person;
-    if (underWay) {
-      underWay.waiters.join(person);
-      underWay.keep ||= options.keep ?? true;
-      return underWay;
-    }
-    const waiters = createWaiters(person, (people) => limit.payerAmong(people) !== undefined);
-    const begun: Omit<Flight, "entry"> = {
-      waiters,
-      waitsFor: "busy",
-      keep: options.keep ?? true,
-      isPersons: person !== undefined,
-    };
-    const entry = fetchEntry(question, begun).finally(() => flights.delete(key));
-    const flight: Flight = Object.assign(begun, { entry });
-    flights.set(key, flight);
-    return flight;
-  };
-
-  /** True if a request has had no answer for so long that the explorer is slow. */
-  const hasUnanswered = (): boolean =>
-    [...flights.values()].some(
-      ({ waitsFor, sentAt = Infinity }) => waitsFor === "slow" && performance.now() - sentAt > SLOW_MS,
-    );
-
+  const limit = createPersonalLimit(now);
+  const flights = createFlights({ upstream, cache, limit, now, onAnswer, onFetched });
   /**
    * Waits for a new answer. A person waits for a limited time, and gets the cached answer if the fetch fails or takes too long.
    */
@@ -221,7 +86,7 @@ export function createExplorerService({
     /** True if background work joined a person's request, which waits in the queue for a shorter time. */
     let isTooShort = false;
     const askExplorer = () => {
-      const flight = renew(question);
+      const flight = flights.renew(question);
       flight.entry.catch((error: unknown) => {
         isEarlier =
           error instanceof ExplorerError && error.retryable && (flight.lastSentAt ?? askedAt) < askedAt;
@@ -229,7 +94,7 @@ export function createExplorerService({
       });
       const tooSlow = () => {
         // A request that was not sent is no sign of the explorer's state, unless it waits for others that get no answer.
-        const otherReason = hasUnanswered() ? "slow" : troubleWithin(TROUBLE_MS);
+        const otherReason = flights.hasUnanswered() ? "slow" : flights.troubleWithin(TROUBLE_MS);
         const problem = flight.waitsFor === "busy" ? (otherReason ?? "busy") : flight.waitsFor;
         throw new ExplorerError(problem, "No answer while a person waits");
       };
@@ -247,7 +112,7 @@ export function createExplorerService({
       return toReading(name, entry, false);
     } catch (thrown) {
       // Retries count towards a person's limit. If the explorer fails, it is to blame, and not the person.
-      const failed = isSpent(thrown) ? troubleWithin(MINUTE) : undefined;
+      const failed = isSpent(thrown) ? flights.troubleWithin(MINUTE) : undefined;
       const error = failed ? new ExplorerError(failed, "No requests left", { cause: thrown }) : thrown;
       const problem = error instanceof ExplorerError ? error.problem : "failing";
       // A 404 is an answer: the thing no longer exists.
@@ -276,7 +141,7 @@ export function createExplorerService({
       onRead(name, foundEntry.layer);
       return toReading(name, foundEntry.entry, ageMs > freshness.fresh);
     }
-    const newEntry = renew(question).entry.catch(() => undefined);
+    const newEntry = flights.renew(question).entry.catch(() => undefined);
     const newest = options.isPatient
       ? await withTimeout(newEntry, staleWaitMs(), () => undefined)
       : undefined;
@@ -333,22 +198,4 @@ function toReading<Name extends EndpointName>(
   if ("missing" in entry) throw new ExplorerError("missing", `Not found: ${name}`);
   // This endpoint's schema parsed the entry, either when it was fetched or when it was read from Redis.
   return (stale ? staleReading(entry) : freshReading(entry)) as Reading<Answer<Name>>;
-}
-
-/** Limits the requests that each person causes within a minute. Each attempt counts when it is sent. */
-function personalLimit(now: () => number) {
-  const recent = new LRUCache<string, number[]>({ max: 10_000 });
-  const timesOf = (person: string) =>
-    (recent.get(person) ?? []).filter((time) => ageOf(time, now()) < MINUTE);
-  /** Returns the first of these people who has requests left. */
-  const payerAmong = (people: Iterable<string>): string | undefined =>
-    [...people].find((person) => timesOf(person).length < REQUESTS_PER_PERSON);
-  return {
-    payerAmong,
-    /** Counts a request against the first person who has requests left. */
-    charge(people: ReadonlySet<string>): void {
-      const payer = payerAmong(people);
-      if (payer !== undefined) recent.set(payer, [...timesOf(payer), now()]);
-    },
-  };
 }
