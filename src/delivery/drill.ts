@@ -32,6 +32,7 @@ export const drillOf = ({ definition }: Feed): Feed<DrillEvent> => ({
   topicOf: () => "",
   subjectsOf: () => [],
   begins: () => true,
+  wants: () => true,
   render: async ({ payload, title }) => ({ payload, title, revision: 0 }),
 });
 

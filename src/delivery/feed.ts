@@ -253,8 +253,8 @@ export interface Feed<Event = unknown> {
    * Returns the subject under which the event's message is edited, for an event that does not begin a subject (LastingMessages).
    */
   lastsAs?(event: Event): string | undefined;
-  /** True if a subscription to the event's topic receives it. By default, all do. */
-  wants?(subscription: Subscription, event: Event): boolean;
+  /** True if a subscription to the event's topic receives it. */
+  wants(subscription: Subscription, event: Event): boolean;
   /** Returns the channel of an event for one channel only. Missing if all matching subscriptions receive events. */
   channelOf?(event: Event): string;
   /**
@@ -329,7 +329,7 @@ export const receives = (
   event: unknown,
 ): boolean =>
   [topicOf(event)].flat().some((topic) => hasTopic(subscription, definition, topic)) &&
-  (wants?.(subscription, event) ?? true);
+  wants(subscription, event);
 
 /** Returns the permissions that a subscription's topics need. */
 export const needsOf = (

@@ -85,6 +85,7 @@ function deliveryOf(feed: Partial<Feed>) {
     topicOf: () => "news",
     subjectsOf: () => ["high"],
     begins: () => true,
+    wants: () => true,
     render: async (event: unknown, mark: string) => ({
       payload: viewOf(`Tide ${String(event)}`, mark),
       title: "Tide",

@@ -80,6 +80,7 @@ it("lets servers take turns, and people with private alerts, too", async () => {
     definition,
     idOf: String,
     topicOf: () => "rises",
+    wants: () => true,
   };
   const servers = [...Array<string>(4).fill("large"), "small", "small", null, null];
   const all = servers.map((guildId, at) => ({ ...draftOf(definition, String(at)), subject: null, guildId }));

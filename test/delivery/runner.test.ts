@@ -23,6 +23,7 @@ const feed: Feed = {
   topicOf: () => "rises",
   subjectsOf: () => [],
   begins: () => true,
+  wants: () => true,
   async render() {
     throw new RangeError("Nothing is sent");
   },

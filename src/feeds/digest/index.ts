@@ -234,6 +234,7 @@ export const digest: FeedModule = {
       // No later event follows up on a digest.
       subjectsOf: () => [],
       begins: () => true,
+      wants: () => true,
       async render({ facts: told, ...period }, mark) {
         const view = digestView(told, period, mark);
         return { payload: renderer.message(view), title: headlineOf(view), revision: 0 };

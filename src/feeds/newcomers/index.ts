@@ -66,6 +66,7 @@ export const newcomers: FeedModule = {
       // There are no later events about them.
       subjectsOf: () => [],
       begins: () => true,
+      wants: () => true,
       render: async ({ validators }, mark) => ({
         payload: renderer.message(joinedView(validators, mark)),
         title: withoutEscapes(newsOf(validators)),

@@ -65,6 +65,7 @@ function createFeed(state: State, renderer: Renderer): Feed<OperatorEvent> {
     subjectsOf: ({ id }) => [id],
     begins: () => true,
     loudnessOf: () => "normal",
+    wants: () => true,
     async render({ id }, mark) {
       const trouble = await knownTroubles.get(id);
       if (!trouble) return undefined;

@@ -170,6 +170,7 @@ function createFeed(deps: FeedDeps): Feed<UpgradeEvent> {
     subjectsOf: ({ subject }) => [subject],
     begins,
     loudnessOf,
+    wants: () => true,
     async render(event, mark, recipients) {
       if (await isOvertaken(event, recipients)) return undefined;
       const { revision, endedAt } = (await stateOf(event.subject)) ?? { revision: 0, endedAt: null };

@@ -55,7 +55,7 @@ it("an event concerns a validator's own subscription before its groups, and the 
     feed.readEvent({ kind: "silent", channelId: "1", validator: "a", since: 1, ...(subject && { subject }) });
   const concerned = (event: ReturnType<typeof feed.readEvent>) => {
     if (!event) return [];
-    const wanting = [own, group, all].flatMap((each) => (each && feed.wants?.(each, event) ? [each] : []));
+    const wanting = [own, group, all].flatMap((each) => (each && feed.wants(each, event) ? [each] : []));
     return (feed.nearest?.(wanting, event) ?? wanting).map(({ subject }) => subject);
   };
   expect(concerned(silent())).toEqual(["a"]);
@@ -66,8 +66,7 @@ it("an event concerns a validator's own subscription before its groups, and the 
   expect(concerned(many("b"))).toEqual([groupOf(["a", "b"])]);
   expect(concerned(many("a", "b"))).toEqual(["a", groupOf(["a", "b"])]);
   // The lists do not show yet that it belongs to a super validator.
-  const isWantedByAll = (event: ReturnType<typeof feed.readEvent>) =>
-    event && all && feed.wants?.(all, event);
+  const isWantedByAll = (event: ReturnType<typeof feed.readEvent>) => event && all && feed.wants(all, event);
   expect([silent(), silent(SUPER_VALIDATORS)].map(isWantedByAll)).toEqual([false, true]);
 });
 
@@ -151,11 +150,11 @@ it("tells subscribers to all super validators about one that is no longer listed
   const subscription = { ...draftOf(validator.definition, "1"), subject: SUPER_VALIDATORS };
   const gone = { kind: "gone", channelId: "1", validator: "b", since: 1, subject: SUPER_VALIDATORS };
   const event = feed.readEvent(gone);
-  expect(event && feed.wants?.(subscription, event)).toBe(true);
-  expect(event && feed.wants?.({ ...subscription, subject: "a" }, event)).toBe(false);
+  expect(event && feed.wants(subscription, event)).toBe(true);
+  expect(event && feed.wants({ ...subscription, subject: "a" }, event)).toBe(false);
   const many = feed.readEvent({ kind: "many", channelId: "1", since: 1, members: ["b"], isOfAll: true });
-  expect(many && feed.wants?.(subscription, many)).toBe(true);
-  expect(many && feed.wants?.({ ...subscription, subject: "a" }, many)).toBe(false);
+  expect(many && feed.wants(subscription, many)).toBe(true);
+  expect(many && feed.wants({ ...subscription, subject: "a" }, many)).toBe(false);
 });
 
 describe("one subscription to several validators", () => {
