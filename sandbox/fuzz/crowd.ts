@@ -10,7 +10,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** Time without a report after which the crowd is alerted, in ms. */
 const AFTER_MS = 45 * MINUTE_MS;
 /** Numbers of people and channels that subscribe to validators before the bot starts, many to each validator. */
-const SIZE = { people: 2_000, channels: 4_500 } as const;
+const SIZE = { people: 1_500, channels: 3_000 } as const;
 /** Time for which a third of the validators is silent, and after which they are back, in ms. */
 const SILENT_MS = 4 * HOUR_MS;
 /** Maximum time until a third of the crowd has been told something, in ms. Discord allows fifty messages a second. */
@@ -95,7 +95,9 @@ export function createCrowd(
         // Nobody reports, so the explorer is behind, and every channel hears that its alerts are on hold.
         await pass(3 * HOUR_MS);
         lists();
-        await within(() => others.some(hasNews), "the first alerts on hold");
+        // The validators are read several times meanwhile, with a hold for each channel.
+        const onHold = Math.ceil(others.length / 5);
+        await within(() => others.filter(hasNews).length >= onHold, `${onHold} alerts on hold`);
       } catch (error) {
         return `A crowd: ${error instanceof Error ? error.message : error}`;
       }

@@ -8,8 +8,8 @@ import { loggedFaults, problemsInState, refusedBy } from "./judgements.js";
 import { createPlay } from "./play.js";
 import { corruptAnswers, type FuzzOptions, forgetOld, type Run, restrictEndpoints, setUp } from "./run.js";
 import {
+  createBadDisk,
   createDiscordFaults,
-  createFullDisk,
   failRegistration,
   importHostileState,
   killImports,
@@ -69,7 +69,7 @@ async function playMoves(run: Run, bot: BotProcess, ms: number, findings: Set<st
   const play = createPlay(discord, explorer, random);
   restrictEndpoints(run, random);
   const spoilDiscord = createDiscordFaults(discord, createRandom(seed + 3));
-  const disk = createFullDisk(bot.child.pid, createRandom(seed + 7));
+  const disk = createBadDisk(bot.child.pid, run.env.DATA_DIR, createRandom(seed + 7));
   const waiting = createWaiting(discord, bot);
   const add = (finding: string | undefined) => finding !== undefined && findings.add(finding);
   let interactions = 0;

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -157,11 +157,22 @@ export function createDiscordFaults({ trap, gateway }: SandboxDiscord, random: R
   };
 }
 
-/** Returns a function that sometimes fills the disk of a bot for a while, and `free`, which ends that. Needs `prlimit` (Linux). */
-export function createFullDisk(pid: number | undefined, random: Random) {
-  let turnsLeft = 0;
+/**
+ * Returns a function that sometimes makes the disk of a bot full or read-only for a while, and `free`, which ends that. Needs
+ * `prlimit` and `chattr` (Linux).
+ */
+export function createBadDisk(pid: number | undefined, dataDir: string, random: Random) {
   const limit = (bytes: string) => spawnSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}:unlimited`]);
-  const free = () => limit("unlimited");
+  // Not the -shm file: it is mapped, and a write to it would kill the process, as a read-only disk does not.
+  const files = ["crier.db", "crier.db-wal"].map((name) => join(dataDir, name));
+  const protect = (sign: "+" | "-") => spawnSync("chattr", [`${sign}i`, ...files.filter(existsSync)]);
+  let turnsLeft = 0;
+  const free = () => {
+    limit("unlimited");
+    protect("-");
+  };
+  // Files that stay protected could not be deleted.
+  process.once("exit", free);
   return {
     free,
     turn() {
@@ -170,7 +181,8 @@ export function createFullDisk(pid: number | undefined, random: Random) {
         if (turnsLeft === 0) free();
       } else if (random.chance(0.06)) {
         turnsLeft = random.int(2, 20);
-        limit("1");
+        if (random.chance(0.5)) limit("1");
+        else protect("+");
       }
     },
   };
