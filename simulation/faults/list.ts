@@ -192,14 +192,14 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "opened-after": {
     told: "several requests opened after a time at which they were hours old",
     seed: 6,
-    file: "src/feeds/governance/messages.ts",
+    file: "src/feeds/governance/digest.ts",
     changes: [["since !== null && earliest < since", "since !== null && earliest < 0"]],
   },
   "summary-in-progress": {
     told: "the state of several requests, in a message that is never edited",
     seed: 6,
-    file: "src/feeds/governance/messages.ts",
-    changes: [["...lastingFacts(row)]", "...lastingFacts(row), md`In progress`]"]],
+    file: "src/feeds/governance/digest.ts",
+    changes: [["...lastingFacts(row, now)]", "...lastingFacts(row, now), md`In progress`]"]],
   },
   "former-voter": {
     told: "a former super validator has not voted",

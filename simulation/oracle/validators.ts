@@ -99,8 +99,8 @@ export function* silencesOf({ history, community }: Case, evidence: Evidence): I
             content.includes("validators went silent at about") &&
             new RegExp(`(🔴|🟢) ${name}(?!\\d)`, "u").test(text),
         );
-        const within = many.filter(({ content }) => {
-          const told = Number(/<t:(\d+):t>/.exec(content)?.[1]) * 1_000;
+        const within = many.filter(({ text }) => {
+          const told = Number(/at about <t:(\d+):f>/.exec(text)?.[1]) * 1_000;
           return Math.abs(told - since) <= Math.max(16 * MINUTE, slowest + MINUTE);
         });
         const where = `${name} in ${channelId}, silent from ${iso(since)} for ${Math.round(silentMs / MINUTE)} min (after ${afterMs / MINUTE})`;

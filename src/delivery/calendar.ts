@@ -106,8 +106,7 @@ export function createCalendar(deps: CalendarDeps, source: CalendarSource) {
     for (const [id, event] of own) {
       const isOpen = openKeys.has(event.key);
       // A deleted event is remembered while its subject is open.
-      const isKept = event.isGone || (isWanted && events.some(({ key }) => key === event.key));
-      if (isOpen && isKept) continue;
+      if (isOpen && (event.isGone || (isWanted && events.some(({ key }) => key === event.key)))) continue;
       // Discord ends it at its deadline.
       if (isOpen && isWanted && event.endsAt < now() + 2 * SOON_MS) continue;
       if (isWaiting(id) || isPostponed(event, now())) continue;

@@ -54,7 +54,7 @@ export const RESTARTED = 100;
  * counted as their interval, every later round would look like a standstill.
  */
 export function roundInterval(gaps: readonly number[]): number {
-  return Math.max(gaps.length < MIN_GAPS ? 0 : (median(gaps) ?? 0), USUAL_MS);
+  return gaps.length < MIN_GAPS ? USUAL_MS : Math.max(median(gaps) ?? 0, USUAL_MS);
 }
 
 /** Number of intervals without a new round after which it is late. The bot sees a round up to a quarter of an interval late. */

@@ -193,7 +193,7 @@ export function manyView(alert: GroupAlert, known: Known, mark: string): View {
   const { since, silent, total, members, endedAt, toldAt } = alert;
   const { called } = known;
   const nameOf = (party: string) => called(party, 60);
-  const moreCount = members.length - MAX_NAMED;
+  const moreCount = Math.max(0, members.length - MAX_NAMED);
   const parties = members.map(({ validator }) => validator);
   const withOwn = (before: Markdown, after = md``) =>
     members.length === 0 ? md`` : md`${before}${namesOf(parties, MAX_NAMED, known)}${after}`;
