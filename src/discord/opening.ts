@@ -5,6 +5,7 @@ import { isScreen, namedAddress, parseAddress, type ScreenAddress } from "../scr
 import { openScreen } from "../screens/index.js";
 import type { ScreenServices } from "../screens/view.js";
 import { isWholeId, typedId } from "../text/ids.js";
+import { yieldIfBusy } from "../util/event-loop.js";
 import { PersonError } from "../util/person-error.js";
 import {
   type Command,
@@ -95,5 +96,6 @@ export async function openFor<Services extends AnswerServices>(
     explorer: bound,
     commands: () => commandHelp(help.commands, help.paths(), mayDo),
   });
+  await yieldIfBusy();
   return renderer.screen(view, address, from?.back);
 }

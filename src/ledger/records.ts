@@ -2,6 +2,7 @@ import { ifAnswered } from "../explorer/errors.js";
 import { readPagesOf, together } from "../explorer/paging.js";
 import type { Vote, VoteRequestListItem } from "../explorer/schema/governance.js";
 import type { Explorer, Reading } from "../explorer/service.js";
+import { yieldIfBusy } from "../util/event-loop.js";
 import { addTo } from "../util/groups.js";
 import { withTimeout } from "../util/timeouts.js";
 import { DAY, SECOND } from "../util/units.js";
@@ -143,6 +144,8 @@ export async function readRecords(
     },
     MAX_VOTE_PAGES,
   );
+  // Many people may ask at once, and each answer goes through all votes.
+  await yieldIfBusy();
   const groups = grouped(votes.data);
   const knownBallots = endedRequests.flatMap((request) => {
     const ownVotes: readonly CastVote[] =

@@ -9,6 +9,7 @@ import { shortId } from "../text/ids.js";
 import { bold, type Markdown, md } from "../text/markdown.js";
 import { countedWords } from "../text/numbers.js";
 import { capitalized } from "../text/plain.js";
+import { yieldIfBusy } from "../util/event-loop.js";
 import { present } from "../util/present.js";
 import { address, type ParametersOf, parseAddress } from "./addresses.js";
 import { extent, MAX_LABEL, orNothing, pageOf, row, rowMenu } from "./parts.js";
@@ -149,6 +150,8 @@ async function readList(
   judging: Judging,
 ): Promise<Reading<Slice<VoteRequestListItem>> & { readonly unread: number; readonly searched?: number }> {
   const reading = await readPagesOf(explorer, "voteRequests", (rows) => rows.length >= MAX_ROWS, MAX_PAGES);
+  // Many people may ask for the list at once, and each answer judges all of its requests.
+  await yieldIfBusy();
   const { rows, unread } = chosenOf(reading.data.slice(0, MAX_ROWS), parameters, judging);
   const isCut = reading.isCut || reading.data.length > MAX_ROWS;
   const searched = isCut ? { searched: Math.min(reading.data.length, MAX_ROWS) } : {};
@@ -170,6 +173,7 @@ export const proposals: Screen<"proposals"> = async (parameters, { explorer, nam
   const reading = await readList(explorer, parameters, judging);
   const shownSlice = reading.data;
   await names.read(shownSlice.rows, NAMES_MS);
+  await yieldIfBusy();
   const which = kind === "any" ? LISTS[status].words : `${LISTS[status].words}, ${KINDS[kind]}`;
   return {
     title: md`Vote requests: ${which}`,
