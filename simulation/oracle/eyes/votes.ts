@@ -1,7 +1,7 @@
 import { HOUR, MINUTE, SECOND } from "../../../src/util/units.js";
 import { isAccepted, type Motion } from "../../history/motions.js";
 import { isOddWithin } from "../../history/oddities.js";
-import { iso, type Judge } from "../evidence.js";
+import { type Ballot, iso, type Judge } from "../evidence.js";
 import { LISTED } from "../screens.js";
 import { AGES, visitsOf, whereOf } from "./visits.js";
 
@@ -76,7 +76,10 @@ export const judgeSuccession: Judge = function* (of, evidence) {
       const hasVoted = ballots.some(
         (each) => each.title === motion?.title && each.voter === successor && each.at < visit.to,
       );
-      const isKnown = ballots.some((each) => each.voter === successor && each.at < visit.from - HOUR);
+      // The explorer shows no votes on a request that it does not list yet.
+      const shownAt = ({ at: castAt, title }: Ballot) =>
+        Math.max(castAt, history.oddMotions.find((each) => each.title === title)?.listedAt ?? 0);
+      const isKnown = ballots.some((each) => each.voter === successor && shownAt(each) < visit.from - HOUR);
       if (visit.screen === "votes" && motion && missing && isKnown && !hasVoted && !isSuccessor.test(missing))
         yield `${successor} is not missed, and is a super validator: ${motion.title} ${where}`;
       // Only the list of validators shows if it is still a super validator.
