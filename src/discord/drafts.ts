@@ -8,7 +8,7 @@ import { answersOf, type FormAnswers } from "./forms.js";
 const MAX_DRAFTS = 1_000;
 const DRAFT_MS = 15 * MINUTE;
 
-/** What people chose in dialogs that were refused, so that they can correct it. */
+/** Answers of refused dialogs, so that people can correct them. */
 export interface Drafts {
   /** Returns the answers of a person's refused dialog with the same link. */
   of(click: Click): FormAnswers | undefined;

@@ -66,7 +66,7 @@ interface FlightDeps {
 }
 
 /** Fetches in progress, and what they say about the explorer. */
-export interface Flights {
+export interface ExplorerFlights {
   /** Starts to fetch a new answer, or joins the fetch in progress for the same question. */
   renew<Name extends EndpointName>(question: ExplorerQuestion<Name>): Flight;
   /** True if a request has had no answer for so long that the explorer is slow. */
@@ -76,7 +76,14 @@ export interface Flights {
 }
 
 /** Creates the fetches of one explorer. Their answers are cached. */
-export function createFlights({ upstream, cache, limit, now, onAnswer, onFetched }: FlightDeps): Flights {
+export function createFlights({
+  upstream,
+  cache,
+  limit,
+  now,
+  onAnswer,
+  onFetched,
+}: FlightDeps): ExplorerFlights {
   const flights = new Map<string, Flight>();
   const lastAnswers = new LRUCache<string, Fetched<EndpointName>>({
     maxSize: COMPARED_CHARACTERS,

@@ -17,8 +17,8 @@ import { present } from "../../util/present.js";
 import { type GovernanceEvent, hasEnded } from "./events.js";
 import { announcementLinks, MAX_URGENT_TITLE } from "./message-parts.js";
 
-/** Several new requests. */
-export type DigestEvent = GovernanceEvent & { kind: "digest" };
+/** The event of several new requests. */
+export type SeveralRequests = GovernanceEvent & { kind: "digest" };
 
 /** Maximum number of rows in a digest. A button opens the full list. */
 const MAX_ROWS = 12;
@@ -53,7 +53,7 @@ function lastingFacts(row: VoteRequestListItem, now: number): readonly Markdown[
  * @param isForNew false for channels that want only the outcomes among them
  */
 export function digestView(
-  { rows: listed, since }: DigestEvent,
+  { rows: listed, since }: SeveralRequests,
   mark: string,
   { names, isForNew, now }: { readonly names: Names; readonly isForNew: boolean; readonly now: number },
 ): View {

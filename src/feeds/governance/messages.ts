@@ -17,7 +17,7 @@ import { timeLine } from "../../screens/vote-times.js";
 import { roughly, spanWords } from "../../text/durations.js";
 import { join, type Markdown, md } from "../../text/markdown.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
-import { type DigestEvent, digestView } from "./digest.js";
+import { digestView, type SeveralRequests } from "./digest.js";
 import {
   announcementLinks,
   endingIn,
@@ -143,7 +143,7 @@ export function createMessages(names: Names, now: () => number) {
       });
     },
 
-    digest: (event: DigestEvent, mark: string, isForNew = true): View =>
+    digest: (event: SeveralRequests, mark: string, isForNew = true): View =>
       digestView(event, mark, { names, isForNew, now: now() }),
   };
 }
