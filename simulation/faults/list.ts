@@ -363,7 +363,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   "done-untold": {
     told: "a one-time price alert has been sent, before it was",
-    seed: 18,
+    seed: 2,
+    days: 1,
     file: "src/feeds/price/alerts.ts",
     changes: [[' === "once" && (await lastAlertOf(state, subscription)) !== undefined', ' === "once"']],
   },
