@@ -8,11 +8,26 @@ import type { Subscription } from "../../src/delivery/collections.js";
 import { createDepartures } from "../../src/delivery/departures.js";
 import { draftOf } from "../../src/delivery/feed.js";
 import { createJanitor } from "../../src/delivery/janitor.js";
-import { createSubscriptions } from "../../src/delivery/subscriptions.js";
+import { createSubscriptions, type Subscriptions } from "../../src/delivery/subscriptions.js";
 import { createPacer } from "../../src/discord/pacer.js";
 import { validator } from "../../src/feeds/validator/index.js";
+import type { State } from "../../src/storage/state.js";
 import { DAY } from "../../src/util/units.js";
 import { newState, quiet } from "../harness.js";
+
+/** Runs the hourly check with a Discord on this port. */
+const checkDepartures = (state: State, subscriptions: Subscriptions, port: number, now: number) =>
+  createDepartures({
+    state,
+    lease: { epoch: 1, validUntil: () => Number.POSITIVE_INFINITY },
+    stopping: new AbortController().signal,
+    rest: new REST({ api: `http://127.0.0.1:${port}/api`, retries: 0 }).setToken("token"),
+    subscriptions,
+    janitor: createJanitor(state, subscriptions),
+    pacer: createPacer(0),
+    log: quiet,
+    now: () => now,
+  })();
 
 it("removes quiet channels that were deleted, and notes servers that the bot has left", async () => {
   const discord = await startSandboxDiscord();
@@ -114,17 +129,7 @@ it.each([403, 404])("believes no page of a proxy with status %i", async (status)
   const channelId = "111111111111111111";
   const draft = { ...draftOf(validator.definition, channelId), guildId: "222222222222222222" };
   await state.commit(subscriptions.writes({ ...draft, since: now - 30 * DAY }));
-  await createDepartures({
-    state,
-    lease: { epoch: 1, validUntil: () => Number.POSITIVE_INFINITY },
-    stopping: new AbortController().signal,
-    rest: new REST({ api: `http://127.0.0.1:${port}/api`, retries: 0 }).setToken("token"),
-    subscriptions,
-    janitor: createJanitor(state, subscriptions),
-    pacer: createPacer(0),
-    log: quiet,
-    now: () => now,
-  })();
+  await checkDepartures(state, subscriptions, port, now);
   expect(await subscriptions.all()).toHaveLength(1);
   expect(await subscriptions.health(channelId)).toEqual({});
   await state.close();
@@ -149,17 +154,7 @@ it("keeps the watches of a person who resumes them while Discord is asked about 
   await state.commit(subscriptions.writes({ ...inPrivate, since: now }));
   await subscriptions.setHealth(serverChannelId, { paused: true, goneSince: now - 31 * DAY });
   await subscriptions.setHealth(directChannelId, { paused: true, erroredAt: now - 366 * DAY });
-  await createDepartures({
-    state,
-    lease: { epoch: 1, validUntil: () => Number.POSITIVE_INFINITY },
-    stopping: new AbortController().signal,
-    rest: new REST({ api: `http://127.0.0.1:${port}/api`, retries: 0 }).setToken("token"),
-    subscriptions,
-    janitor: createJanitor(state, subscriptions),
-    pacer: createPacer(0),
-    log: quiet,
-    now: () => now,
-  })();
+  await checkDepartures(state, subscriptions, port, now);
   expect((await subscriptions.all()).map(({ channelId }) => channelId)).toEqual([directChannelId]);
   await state.close();
   answering.close();
