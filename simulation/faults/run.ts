@@ -37,7 +37,7 @@ function run(main: string, given: readonly string[]): readonly string[] {
 }
 
 const withoutFault = await bundle("none");
-/** What the judges find without a fault, by arguments. It does not show that a fault is found. */
+/** Findings without a fault, by arguments. They do not show that a fault is found. */
 const usual = new Map<string, readonly string[]>();
 const wanted = process.argv.slice(2);
 const missed: string[] = [];

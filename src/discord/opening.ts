@@ -96,6 +96,7 @@ export async function openFor<Services extends AnswerServices>(
     explorer: bound,
     commands: () => commandHelp(help.commands, help.paths(), mayDo),
   });
+  // Many people may open screens at once.
   await yieldIfBusy();
   return renderer.screen(view, address, from?.back);
 }
