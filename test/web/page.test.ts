@@ -227,11 +227,12 @@ describeWithChromium("the sandbox's page", () => {
 
   it("names a renamed vote request in words", async () => {
     await go("governance");
+    const renames = page.getByRole("button", { name: /^Rename/ });
+    const count = await renames.count();
     await page.getByRole("button", { name: "Open a vote request" }).click();
-    await page
-      .getByRole("button", { name: /^Rename/ })
-      .first()
-      .click();
+    // Until the new request is listed, the first button is that of one that was never announced.
+    await renames.nth(count).waitFor();
+    await renames.first().click();
     await page
       .locator("discord-message", { hasText: /\(revised\)/ })
       .last()
