@@ -164,11 +164,11 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "kind-by-title": {
     told: "a request that has its own title belongs to another kind",
     seed: 6,
-    file: "src/directory/names.ts",
+    file: "src/directory/request-facts.ts",
     changes: [
       [
-        "toTag(title) ?? (identity === null ? undefined : names.actionOf(identity))",
-        "toTag(title) ?? title ?? (identity === null ? undefined : names.actionOf(identity))",
+        "toTag(title) ?? (identity === null ? undefined : facts.actionOf(identity))",
+        "toTag(title) ?? title ?? (identity === null ? undefined : facts.actionOf(identity))",
       ],
     ],
   },

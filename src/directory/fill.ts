@@ -19,7 +19,8 @@ import { singleFlight } from "../util/single-flight.js";
 import { DAY, MINUTE } from "../util/units.js";
 import { checkEntries, knownTokens, type NamedEntry, nameLists, nameListTimes } from "./collections.js";
 import { type Directory, KINDS, type Kind } from "./directory.js";
-import type { NamedRequest, Names } from "./names.js";
+import type { Names } from "./names.js";
+import type { NamedRequest } from "./request-facts.js";
 
 interface Listed {
   readonly entries: readonly NamedEntry[];
