@@ -32,13 +32,24 @@ export function createDrawingQueue(): DrawingQueue {
     });
 }
 
+type Canvas = typeof import("./draw.js");
+
+/** Loads the canvas, what draws on it, and lets the first drawing follow, each in a turn of the event loop: they take up to 40 ms. */
+async function loadCanvas(): Promise<Canvas> {
+  await import("@napi-rs/canvas");
+  await nextTurn();
+  const canvas = await import("./draw.js");
+  await nextTurn();
+  return canvas;
+}
+
 /** Creates the charts of one network, with a cache of the latest pictures. The canvas is loaded when the first chart is drawn. */
 export function createCharts(log: Pick<Log, "error">, inTurn: DrawingQueue = createDrawingQueue()): Charts {
   const keptPictures = new LRUCache<string, Promise<Buffer | undefined>>({ max: MAX_KEPT });
-  const drawOnce = (key: string, draw: () => Promise<Buffer>) => {
+  const drawOnce = (key: string, draw: (canvas: Canvas) => Promise<Buffer>) => {
     const attempt = async () => {
       try {
-        return await draw();
+        return await draw(await loadCanvas());
       } catch (err) {
         log.error({ err }, "A chart could not be drawn; answering without it");
         keptPictures.delete(key);
@@ -51,15 +62,10 @@ export function createCharts(log: Pick<Log, "error">, inTurn: DrawingQueue = cre
   return {
     price(samples, span, now) {
       const lastMark = Math.ceil(now / SAMPLE_MS) * SAMPLE_MS;
-      return drawOnce(`price ${span} ${samples.length} ${samples.at(-1)?.[1]} ${lastMark}`, async () => {
-        const { drawPrices } = await import("./draw.js");
-        return drawPrices(samples, span, lastMark);
-      });
+      return drawOnce(`price ${span} ${samples.length} ${samples.at(-1)?.[1]} ${lastMark}`, (canvas) =>
+        canvas.drawPrices(samples, span, lastMark),
+      );
     },
-    bars: (key, bars) =>
-      drawOnce(`bars ${key}`, async () => {
-        const { drawBars } = await import("./draw.js");
-        return drawBars(bars);
-      }),
+    bars: (key, bars) => drawOnce(`bars ${key}`, (canvas) => canvas.drawBars(bars)),
   };
 }
