@@ -272,13 +272,13 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "closed-choice": {
     told: "a closed request can be voted on, in a suggestion",
     seed: 6,
-    file: "src/directory/fill.ts",
+    file: "src/directory/entries.ts",
     changes: [["active: isOpen(request, now) && isVotable(standing)", "active: true"]],
   },
   "closed-choice-date": {
     told: "a closed request and the date until which it could be voted on, in a suggestion",
     seed: 6,
-    file: "src/directory/fill.ts",
+    file: "src/directory/entries.ts",
     changes: [
       ['next && phase !== "ended" ?', "request.voteBefore ?"],
       ["next.name}", 'next?.name ?? "quorum by"}'],

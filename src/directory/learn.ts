@@ -5,7 +5,7 @@ import type { ValidatorSummary } from "../explorer/schema/validators.js";
 import { actionIn, identityOf } from "../ledger/vote-requests.js";
 import { isOver } from "../ledger/vote-rules.js";
 import type { Directory } from "./directory.js";
-import { listedIn, proposalEntry, validatorEntry } from "./fill.js";
+import { listedIn, proposalEntry, validatorEntry } from "./entries.js";
 import type { Names } from "./names.js";
 
 type Learners = { readonly [Name in EndpointName]?: (data: Answer<Name>) => void };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { requestSummaries } from "../../src/directory/collections.js";
 import { createDirectory } from "../../src/directory/directory.js";
-import { listedIn, proposalEntry } from "../../src/directory/fill.js";
+import { listedIn, proposalEntry } from "../../src/directory/entries.js";
 import { createNames } from "../../src/directory/names.js";
 import { ExplorerError } from "../../src/explorer/errors.js";
 import { createExplorerService, type Explorer } from "../../src/explorer/service.js";

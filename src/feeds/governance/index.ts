@@ -2,7 +2,7 @@ import { createCalendar } from "../../delivery/calendar.js";
 import type { Subscription } from "../../delivery/collections.js";
 import { type Feed, hasTopic } from "../../delivery/feed.js";
 import type { FeedModule } from "../../delivery/module.js";
-import { proposalEntry } from "../../directory/fill.js";
+import { proposalEntry } from "../../directory/entries.js";
 import { titleRoom } from "../../discord/message.js";
 import { guildOf } from "../../discord/places.js";
 import { standingOf } from "../../ledger/vote-phase.js";

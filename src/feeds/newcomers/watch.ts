@@ -1,6 +1,6 @@
 import { progress } from "../../delivery/collections.js";
 import type { FeedDeps, PollSteps, Subscribers } from "../../delivery/module.js";
-import { validatorEntry } from "../../directory/fill.js";
+import { validatorEntry } from "../../directory/entries.js";
 import { ifAnswered, problemIs } from "../../explorer/errors.js";
 import { readPagesOf } from "../../explorer/paging.js";
 import type { ValidatorSummary } from "../../explorer/schema/validators.js";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod";
 import { type SandboxExplorer, startSandboxExplorer } from "../../../sandbox/explorer/server.js";
 import { createDirectory } from "../../../src/directory/directory.js";
-import { validatorEntry } from "../../../src/directory/fill.js";
+import { validatorEntry } from "../../../src/directory/entries.js";
 import { createHttp } from "../../../src/explorer/http.js";
 import { readPages } from "../../../src/explorer/paging.js";
 import { createExplorerService, type Explorer } from "../../../src/explorer/service.js";
