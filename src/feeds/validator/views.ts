@@ -7,7 +7,9 @@ import type { View } from "../../screens/view.js";
 import { join, type Markdown } from "../../text/markdown.js";
 import { withTimeout } from "../../util/timeouts.js";
 import { alertId, alerts, responses } from "./collections.js";
-import { holdView, type Known, manyView, silenceView } from "./messages.js";
+import { holdView } from "./hold-messages.js";
+import type { Known } from "./message-parts.js";
+import { manyView, silenceView } from "./messages.js";
 
 /** Timeout for loading a validator's contact links, in ms. */
 const CONTACT_MS = 1_000;

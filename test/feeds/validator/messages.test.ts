@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import type { Subscription } from "../../../src/delivery/collections.js";
 import { loudnessOf } from "../../../src/feeds/validator/events.js";
-import { holdView, manyView, silenceView } from "../../../src/feeds/validator/messages.js";
+import { holdView } from "../../../src/feeds/validator/hold-messages.js";
+import { manyView, silenceView } from "../../../src/feeds/validator/messages.js";
 import { address } from "../../../src/screens/addresses.js";
 import { HOUR, MINUTE } from "../../../src/util/units.js";
 
