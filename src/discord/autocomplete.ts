@@ -4,7 +4,7 @@ import { areTwins, entryLabel, oncePerThing } from "../directory/labels.js";
 import type { Names } from "../directory/names.js";
 import type { Interval } from "../ledger/network-rhythm.js";
 import { STANDING_SIGNS } from "../screens/parts.js";
-import { directoryStandings } from "../screens/validators.js";
+import { directoryStandings } from "../screens/standings.js";
 import { packId, readId } from "../text/ids.js";
 import { clean, cut } from "../text/plain.js";
 import { LIMITS } from "./limits.js";

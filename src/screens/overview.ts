@@ -10,19 +10,16 @@ import { perObject, rememberLast } from "../util/per-object.js";
 import { present } from "../util/present.js";
 import { address } from "./addresses.js";
 import { orNothing, version } from "./parts.js";
-import { standstillLine } from "./standstill.js";
 import {
-  briefRow,
   type Intervals,
   judgeNewest,
   lagLine,
-  listsMenu,
   NEWEST,
   type Standings,
   type ValidatorPage,
-  validatorMenu,
-  versionLists,
-} from "./validators.js";
+} from "./standings.js";
+import { standstillLine } from "./standstill.js";
+import { briefRow, listsMenu, validatorMenu, versionLists } from "./validators.js";
 import type { Field, Link, Screen, ScreenContext, View } from "./view.js";
 
 const MAX_VERSIONS = 2;

@@ -12,7 +12,7 @@ import { present } from "../util/present.js";
 import { MINUTE } from "../util/units.js";
 import { address } from "./addresses.js";
 import { namedLine, rhythmWords, STANDINGS, version } from "./parts.js";
-import { disagreement, judgeShown } from "./validators.js";
+import { disagreement, judgeShown } from "./standings.js";
 import type { Field, Screen, ScreenContext, View } from "./view.js";
 
 /** Formats the used and bought traffic. Either may be unknown. */

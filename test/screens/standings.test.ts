@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from "vitest";
 import { startSandboxExplorer } from "../../sandbox/explorer/server.js";
 import { createDirectory, type Directory } from "../../src/directory/directory.js";
-import { directoryStandings, disagreement, judgeRows } from "../../src/screens/validators.js";
+import { directoryStandings, disagreement, judgeRows } from "../../src/screens/standings.js";
 import { HOUR, MINUTE } from "../../src/util/units.js";
 import { newExplorer } from "../harness.js";
 
