@@ -51,3 +51,7 @@ export function cutEscaped(text: string, most: number): string {
   const [, slashes = ""] = /(\\*)…$/.exec(keptText) ?? [];
   return slashes.length % 2 === 0 ? keptText : `${keptText.slice(0, -2)}…`;
 }
+
+/** Prepares text that Discord does not format, such as a label: clean, on one line, cut, and never empty. */
+export const oneLine = (text: string, most: number): string =>
+  cut(clean(text).replace(/\s+/g, " ").trim(), most).trim() || NOTHING;
