@@ -48,7 +48,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "short-outage": {
     told: "nothing of a validator that was silent for hours, in a digest",
     seed: 6,
-    file: "src/feeds/digest/facts.ts",
+    file: "src/feeds/digest/collect.ts",
     changes: [
       [
         'silent: namesOf("silent")',
@@ -59,13 +59,13 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "digest-without-missed": {
     told: "nothing in a digest of a request that opened and ended during an absence",
     seed: 7,
-    file: "src/feeds/digest/facts.ts",
+    file: "src/feeds/digest/vote-facts.ts",
     changes: [["sawEnd(request) ?", 'sawEnd(request) && request.phase === "closed" ?']],
   },
   "digest-without-unknown": {
     told: "nothing in a digest of a request whose outcome is unknown",
     seed: 6,
-    file: "src/feeds/digest/facts.ts",
+    file: "src/feeds/digest/vote-facts.ts",
     changes: [
       [
         "const closedRequests = newestFirst(endingTime);",
@@ -76,7 +76,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "digest-without-late": {
     told: "nothing in a digest of a request that the explorer listed late",
     seed: 6,
-    file: "src/feeds/digest/facts.ts",
+    file: "src/feeds/digest/vote-facts.ts",
     changes: [
       [
         "return isListedLater ? seenAt : (openedAt ?? undefined);",
@@ -87,7 +87,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   participation: {
     told: "100% of the votes were cast, of which a third were",
     seed: 6,
-    file: "src/feeds/digest/facts.ts",
+    file: "src/feeds/digest/vote-facts.ts",
     changes: [
       [
         "each.pending === null ? (superValidators ?? Number.NaN) : castIn(each) + each.pending",

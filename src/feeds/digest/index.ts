@@ -13,10 +13,12 @@ import { inPieces, yieldIfBusy } from "../../util/event-loop.js";
 import { DAY, MINUTE } from "../../util/units.js";
 import { VALIDATOR_FEED } from "../validator/collections.js";
 import { createRecorder, KEPT_MS, RECORD_MS } from "./chronicle.js";
+import { collectFacts } from "./collect.js";
 import { chronicles, DIGEST_FEED, digests, happenings, type LastDigest } from "./collections.js";
-import { collectFacts, createSources, facts } from "./facts.js";
+import { facts } from "./facts.js";
 import { digestView } from "./messages.js";
 import { contradiction, createSlots, options, scheduleOf, scheduleWords, slotAfter } from "./schedule.js";
+import { createSources } from "./sources.js";
 
 /** Delay after which a digest says that it is late, in ms. */
 const LATE_MS = 15 * MINUTE;

@@ -1,15 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { createExplorerService } from "../../../src/explorer/service.js";
+import { collectFacts } from "../../../src/feeds/digest/collect.js";
 import { chronicles, type Happening, happenings } from "../../../src/feeds/digest/collections.js";
-import {
-  collectFacts,
-  createSources,
-  type Facts,
-  openingTime,
-  participationIn,
-  watchedSince,
-} from "../../../src/feeds/digest/facts.js";
+import type { Facts } from "../../../src/feeds/digest/facts.js";
 import { digestView } from "../../../src/feeds/digest/messages.js";
+import { createSources } from "../../../src/feeds/digest/sources.js";
+import { openingTime, participationIn, watchedSince } from "../../../src/feeds/digest/vote-facts.js";
 import { type TrackedVoteRequest, trackedVoteRequests } from "../../../src/feeds/governance/collections.js";
 import { priceSamples } from "../../../src/ledger/price-history.js";
 import type { PriceSample } from "../../../src/ledger/prices.js";
