@@ -3,7 +3,8 @@ import { type SandboxExplorer, startSandboxExplorer } from "../../../sandbox/exp
 import type { Subscription } from "../../../src/delivery/collections.js";
 import { draftOf } from "../../../src/delivery/feed.js";
 import type { Explorer } from "../../../src/explorer/service.js";
-import { createPoll, price } from "../../../src/feeds/price/index.js";
+import { price } from "../../../src/feeds/price/index.js";
+import { createPoll } from "../../../src/feeds/price/watch.js";
 import { samplePrice } from "../../../src/ledger/price-history.js";
 import type { State } from "../../../src/storage/state.js";
 import { HOUR, MINUTE } from "../../../src/util/units.js";

@@ -1,0 +1,49 @@
+import { SNOOZE_SPANS, SNOOZES } from "../../delivery/snoozes.js";
+import { percentChange } from "../../ledger/prices.js";
+import { address, buttonAddress } from "../../screens/addresses.js";
+import { usdNumber, usdText } from "../../screens/price.js";
+import type { Menu, View } from "../../screens/view.js";
+import { type Markdown, md, timestamp } from "../../text/markdown.js";
+import { grouped } from "../../text/numbers.js";
+import { OVER, settingsOf } from "./conditions.js";
+import type { PriceEvent } from "./events.js";
+import { snoozePriceButton } from "./snooze.js";
+
+/** Returns an alert's news: "Canton Coin rose above 0.16 USD: 0.1825 (+25%)". */
+function newsOf({ subject: of, from, to }: PriceEvent): Markdown {
+  const isDown = Number(to) < Number(from);
+  const { when, value, over } = settingsOf(of) ?? {};
+  const change = percentChange(from, to);
+  const changeWords = change === "unchanged" ? md`` : md` (${change})`;
+  const now = md`${usdNumber(to)}${changeWords}`;
+  if (when === "moves" && value && over)
+    return md`Canton Coin ${isDown ? "fell" : "rose"} ${value}% or more in ${OVER[over]}: ${usdText(to)}${changeWords}`;
+  if (when === undefined || value === undefined) return md`Canton Coin: ${usdText(to)}${changeWords}`;
+  // Rounded, a price just beyond the limit looks as if it were not.
+  const rounded = Number(usdNumber(to).replaceAll(",", ""));
+  const isShown = when === "below" ? rounded < Number(value) : rounded > Number(value);
+  const exact = isShown ? now : md`${grouped(to, 10)}${changeWords}`;
+  return md`Canton Coin ${when === "below" ? "fell" : "rose"} ${when} ${value} USD: ${exact}`;
+}
+
+/** Returns an alert's message. */
+export function alertView(event: PriceEvent, mark: string): View {
+  const { subject: of, from, to, at, since, isLast } = event;
+  const snoozeMenu: Menu = {
+    placeholder: "Snooze…",
+    choices: SNOOZE_SPANS.map((span) => ({
+      label: SNOOZES[span].words,
+      emoji: "💤",
+      to: buttonAddress(snoozePriceButton, { id: of, for: span }),
+    })),
+  };
+  return {
+    tone: Number(to) < Number(from) ? "bad" : "good",
+    notification: newsOf(event),
+    body: [
+      md`From ${usdText(from)}${since === undefined ? md`` : md` on ${timestamp(since, "f")}`} to **${usdText(to)}** on ${timestamp(at, "f")}.`,
+    ],
+    menus: isLast ? [] : [snoozeMenu],
+    links: [{ label: "Price", emoji: "📈", to: address("price", {}), mark }],
+  };
+}
