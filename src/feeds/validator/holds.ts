@@ -4,7 +4,7 @@ import { defined } from "../../util/present.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 import { alertId, type HoldAlert, heldMs } from "./collections.js";
 import { holdSubject } from "./events.js";
-import type { Poll } from "./memory.js";
+import type { Poll } from "./poll.js";
 
 /** Time after a hold within which a new one counts as the same, in ms. */
 const SAME_HOLD_MS = HOUR;

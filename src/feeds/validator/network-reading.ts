@@ -6,9 +6,10 @@ import type { State } from "../../storage/state.js";
 import { ageOf } from "../../util/clock.js";
 import { MINUTE } from "../../util/units.js";
 import { createExplorerTime } from "./explorer-time.js";
-import { type Loaded, learn, type NetworkReading } from "./memory.js";
+import type { Loaded } from "./memory.js";
+import type { NetworkReading } from "./poll.js";
 import type { ActivityReading } from "./reading.js";
-import { createReportLog, learnRhythm } from "./reports.js";
+import { createReportLog, learnReports, learnRhythm } from "./reports.js";
 
 /** Minimum number of validators that can show a change of the network's rhythm. */
 const MIN_REPORTING = 5;
@@ -64,7 +65,7 @@ export function createNetworkReader(explorer: Explorer, state: State, clock: () 
     // The arrival of late reports does not show when they were made.
     const isCatchingUp = !isChanging && openHolds.some((each) => !each.rhythm);
     const isUnclear = isBehind || isCatchingUp;
-    const activity = learn(reading, loaded, isUnclear, now);
+    const activity = learnReports(reading, loaded, isUnclear, now);
     if (!isUnclear) reports.note(reading, now);
     const unreportedMs = isUnsure ? now - newestAt - BEHIND_MS : asOf - newestAt;
     const hasStopped =

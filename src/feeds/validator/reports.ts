@@ -1,4 +1,4 @@
-import { type NetworkRhythm, RELEARN_MS } from "../../ledger/network-rhythm.js";
+import { type Activity, type NetworkRhythm, RELEARN_MS } from "../../ledger/network-rhythm.js";
 import {
   intervalFromReading,
   intervalOf,
@@ -10,8 +10,9 @@ import {
   USUAL_INTERVAL_MS,
   withGap,
 } from "../../ledger/rhythm.js";
-import { ageOf } from "../../util/clock.js";
+import { ageOf, CLOCK_ERROR_MS } from "../../util/clock.js";
 import { HOUR } from "../../util/units.js";
+import type { Loaded } from "./memory.js";
 import type { ActivityReading } from "./reading.js";
 
 /** Share of the reporting validators whose interval must be known before the network's interval is. */
@@ -132,3 +133,47 @@ export function learnRhythm(
   if (estimate === undefined || estimate === known?.intervalMs) return known;
   return { ...rest, intervalMs: estimate, learntAt: now, isLearnt: false };
 }
+
+/**
+ * Maximum gap between two reports from which a validator's own rhythm is learnt, as a multiple of the network's interval, or of
+ * the usual one if that is longer.
+ */
+const MAX_GAP = 4;
+
+/**
+ * Returns the known reports of each watched validator, updated with this reading. Only newer reports count.
+ * @param isUnclear true if reports may have been missed because the explorer was behind
+ */
+export function learnReports(
+  reading: ActivityReading,
+  { parties, activity, rhythm }: Pick<Loaded, "parties" | "activity" | "rhythm">,
+  isUnclear: boolean,
+  now: number,
+): Map<string, Activity> {
+  const learntReports = new Map<string, Activity>();
+  for (const validator of parties) {
+    const previousReports = activity.get(validator);
+    const seenReport = reading.seen.get(validator);
+    if (!seenReport) {
+      if (previousReports) learntReports.set(validator, previousReports);
+      continue;
+    }
+    // A report in the future comes from a wrong clock.
+    const isKnown = previousReports !== undefined && previousReports.seenAt <= now + CLOCK_ERROR_MS;
+    const gapMs = isKnown ? seenReport.seenAt - previousReports.seenAt : 0;
+    // A longer gap is an outage, and no rhythm.
+    const isUsual = gapMs <= MAX_GAP * Math.max(rhythm?.intervalMs ?? 0, USUAL_INTERVAL_MS);
+    const unreadMs = previousReports ? ageOf(previousReports.readAt, now) : 0;
+    const knownGaps = previousReports && unreadMs < RELEARN_MS ? gapsOf(previousReports) : { gaps: [] };
+    const gaps =
+      gapMs > 0 && isUsual && unreadMs < RELEARN_MS && !isUnclear
+        ? withGap(knownGaps, gapMs, unreadMs)
+        : knownGaps;
+    const seenAt = isKnown ? Math.max(seenReport.seenAt, previousReports.seenAt) : seenReport.seenAt;
+    learntReports.set(validator, { ...seenReport, seenAt, readAt: now, ...gaps });
+  }
+  return learntReports;
+}
+
+const gapsOf = ({ gaps, roughGaps }: Activity): Pick<Activity, "gaps" | "roughGaps"> =>
+  roughGaps ? { gaps, roughGaps } : { gaps };

@@ -14,7 +14,8 @@ import {
 } from "./collections.js";
 import { type judge, manyAt, togetherMs } from "./decide.js";
 import { MANY, manySubject, silenceOf, type ValidatorEvent } from "./events.js";
-import { alertIn, type Poll, type WatchedValidator } from "./memory.js";
+import type { WatchedValidator } from "./memory.js";
+import { alertIn, type Poll } from "./poll.js";
 
 /** Returns the open alert of a subscription. */
 export function openAlert(

@@ -2,7 +2,8 @@ import { hasTopic } from "../../delivery/feed.js";
 import { ageOf } from "../../util/clock.js";
 import { MINUTE } from "../../util/units.js";
 import { judgeTraffic, trafficLeft } from "./decide.js";
-import type { Poll, WatchedValidator } from "./memory.js";
+import type { WatchedValidator } from "./memory.js";
+import type { Poll } from "./poll.js";
 import type { ActivityReading } from "./reading.js";
 import { topics } from "./topics.js";
 

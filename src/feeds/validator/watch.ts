@@ -18,19 +18,18 @@ import { defined } from "../../util/present.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import { alertId, type SilentAlert, subjectIn, type ValidatorWatch } from "./collections.js";
 import { behindWhat, dueWarning, isListedAgain, judge, judgeVersion } from "./decide.js";
+import { noFindings, stepsOf } from "./findings.js";
 import { settleHold } from "./holds.js";
 import {
   type Loaded,
   load,
-  noFindings,
   oldAlerts,
   orphanedAlerts,
-  type Poll,
-  stepsOf,
   unwatchedWrites,
   type WatchedValidator,
 } from "./memory.js";
 import { createNetworkReader } from "./network-reading.js";
+import type { Poll } from "./poll.js";
 import { type ActivityReading, readActivity } from "./reading.js";
 import {
   announceMany,

@@ -1,0 +1,49 @@
+import type { Directory } from "../../directory/directory.js";
+import type { NetworkRhythm } from "../../ledger/network-rhythm.js";
+import type { Rounds } from "../../ledger/rounds.js";
+import type { VersionSurvey } from "../../ledger/versions.js";
+import type { Alert } from "./collections.js";
+import type { PollFindings } from "./findings.js";
+import type { Loaded } from "./memory.js";
+import type { ActivityReading } from "./reading.js";
+
+/** Data of the whole network in one reading of the validators. */
+export interface NetworkReading {
+  /** The network's rhythm, and the default interval for validators whose own rhythm is unknown, in ms. */
+  readonly rhythm: NetworkRhythm | undefined;
+  readonly intervalMs: number;
+  /** Time of the explorer's newest data, epoch ms. */
+  readonly asOf: number;
+  /** Time up to which the list of validators shows who is silent, epoch ms. Not later than `asOf`. */
+  readonly listedUntil: number;
+  /** True if the explorer is behind. */
+  readonly isBehind: boolean;
+  /** The rounds; `undefined` if they are not known at the moment. */
+  readonly rounds: Rounds | undefined;
+  /** True if alerts are held: the explorer is behind, the network stands still, or its rhythm has changed. */
+  readonly onHold: boolean;
+  /** True if this reading may show a silence, which the next one confirms. */
+  readonly mayDoubt: boolean;
+  /** True if this reading may also confirm a silence. */
+  readonly mayCall: boolean;
+}
+
+/** State of a running poll. */
+export interface Poll extends NetworkReading {
+  readonly loaded: Loaded;
+  readonly reading: ActivityReading;
+  /** Versions of the active validators of the network. */
+  readonly survey: VersionSurvey;
+  readonly directory: Directory;
+  /** Time of the network's next upgrade, epoch ms. `undefined` if none is scheduled. */
+  readonly upgradeAt: number | undefined;
+  /** True if the explorer has probably lost validators from its list: the missing ones then count as delisted only after a day. */
+  readonly isListDoubtful: boolean;
+  readonly found: PollFindings;
+  /** Start of the poll, epoch ms. */
+  readonly now: number;
+}
+
+/** Returns an alert, including changes from this poll. */
+export const alertIn = ({ found, loaded }: Poll, id: string): Alert | undefined =>
+  found.alerts.get(id) ?? loaded.alerts.get(id);
