@@ -1,14 +1,7 @@
 import { ErrorCode, hasCode } from "../discord/errors.js";
+import { findByMark, findPostByMark } from "../discord/find-message.js";
 import { withoutPictures } from "../discord/message.js";
-import {
-  findByMark,
-  findPostByMark,
-  type Post,
-  pingsIn,
-  pingsTo,
-  postMessage,
-  postToForum,
-} from "../discord/post.js";
+import { type Post, pingsIn, pingsTo, postMessage, postToForum } from "../discord/post.js";
 import { LeaseLost } from "../storage/lease.js";
 import { withDeadline } from "../util/timeouts.js";
 import {

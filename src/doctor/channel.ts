@@ -13,14 +13,13 @@ import {
 } from "discord.js";
 import type { Config } from "../config.js";
 import { lackedIn } from "../discord/access.js";
+import { findByMark, findPostByMark } from "../discord/find-message.js";
 import { createLinks } from "../discord/links.js";
 import { createRenderer } from "../discord/message.js";
 import { isThread } from "../discord/permissions.js";
 import { readPlace } from "../discord/places.js";
 import {
   editMessage,
-  findByMark,
-  findPostByMark,
   openThread,
   type Post,
   postMessage,
