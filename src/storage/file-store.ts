@@ -1,28 +1,14 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  fdatasync,
-  mkdirSync,
-  openSync,
-  statSync,
-} from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { closeSync, fdatasync } from "node:fs";
+import { join } from "node:path";
 import { promisify } from "node:util";
-import Database from "libsql";
 import { LRUCache } from "lru-cache";
 import type { Log } from "../log.js";
 import { yieldIfBusy } from "../util/event-loop.js";
 import { createNotice } from "../util/notice.js";
 import { createChangeLog } from "./change-log.js";
+import { createCommitQueue } from "./commit-queue.js";
+import { codeOf, damaged, isDamage, openDatabase, SYNC_AT_CHECKPOINTS } from "./database-file.js";
 import { type ReplaceableStore, StateError, type Write } from "./store.js";
-
-/** Time for which commits are batched, in ms. They are written with one sync, because a disk may take long for it. */
-const GATHER_MS = 20;
-
-/** Maximum number of writes in a transaction, unless one commit has more. The process does nothing else until it is over. */
-const MAX_WRITES = 200;
 
 /**
  * Number of documents that are remembered, and the maximum length of their text, in characters. Each command looks up whether its
@@ -38,15 +24,6 @@ const PAGE = 250;
 const LAST_CHARACTER = "\u{10FFFF}";
 
 const syncToDisk = promisify(fdatasync);
-/** The store syncs each transaction itself, because SQLite would block the process meanwhile. */
-const SYNC_AT_CHECKPOINTS = "PRAGMA synchronous = NORMAL";
-
-interface Pending {
-  readonly writes: readonly Write[];
-  readonly resolve: (applied: boolean) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 function isRow(value: unknown): value is { id: string; document: string } {
   return typeof value === "object" && value !== null && "id" in value && "document" in value;
 }
@@ -127,21 +104,11 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
     return 0;
   };
 
-  const pending: Pending[] = [];
-  /** Removes the oldest commits that fit into one transaction: at least one, if any is pending. */
-  const nextBatch = (): readonly Pending[] => {
-    let size = 0;
-    const next = pending.findIndex(({ writes }) => {
-      size += writes.length;
-      return size > MAX_WRITES;
-    });
-    return pending.splice(0, next < 0 ? pending.length : Math.max(1, next));
-  };
   /** Writes commits in one transaction. Returns which of them were applied, and the number of documents written. */
-  const writeBatch = (batch: readonly Pending[]) => {
+  const writeBatch = (batch: readonly (readonly Write[])[]) => {
     db.exec("BEGIN IMMEDIATE");
     let writtenCount = 0;
-    const results = batch.map(({ writes }) => {
+    const results = batch.map((writes) => {
       const applied = writes.every(holds);
       if (applied) for (const write of writes) writtenCount += apply(write);
       return applied;
@@ -157,33 +124,19 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
     await syncToDisk(wal);
     isSynced = true;
   };
-  /** Writes all pending commits. A transaction begins once the disk has the one before. */
-  const writePending = async () => {
-    for (let batch = nextBatch(); batch.length > 0; batch = nextBatch()) {
-      try {
-        const { results, writtenCount } = writeBatch(batch);
-        await sync();
-        // Only written documents show that writes work again, because deleting also works on a full disk.
-        if (writtenCount > 0) failureNotice.ends();
-        for (const [index, { resolve }] of batch.entries()) resolve(results[index] === true);
-      } catch (cause) {
-        const error = failed(cause);
-        failureNotice.begins(error);
-        for (const { reject } of batch) reject(error);
-      }
+  const commits = createCommitQueue(async (batch) => {
+    try {
+      const { results, writtenCount } = writeBatch(batch);
+      await sync();
+      // Only written documents show that writes work again, because deleting also works on a full disk.
+      if (writtenCount > 0) failureNotice.ends();
+      return results;
+    } catch (cause) {
+      const error = failed(cause);
+      failureNotice.begins(error);
+      throw error;
     }
-  };
-  let writing: Promise<void> | undefined;
-  const flush = (): Promise<void> => {
-    writing ??= writePending().finally(() => {
-      writing = undefined;
-    });
-    return writing;
-  };
-  /** Waits until nothing is pending. */
-  const flushAll = async () => {
-    while (writing || pending.length > 0) await flush();
-  };
+  });
 
   return {
     // A read does not flush pending commits. A commit is visible once its promise has resolved.
@@ -201,12 +154,9 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
     },
     collections: async () => collectionNames(),
     changes,
-    commit: (writes) =>
-      new Promise((resolve, reject) => {
-        if (pending.push({ writes, resolve, reject }) === 1) setTimeout(flush, GATHER_MS);
-      }),
+    commit: commits.add,
     async replaceAll(documents, kept) {
-      await flushAll();
+      await commits.flush();
       try {
         // An import must be on the disk when this returns, so SQLite syncs this transaction itself.
         db.exec("PRAGMA synchronous = FULL");
@@ -225,7 +175,7 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
       }
     },
     async close() {
-      await flushAll();
+      await commits.flush();
       // Pages keep copies of documents that moved to other pages before they were deleted.
       // Until a checkpoint, writes are in the WAL file next to the database. After it, the database file alone is a complete
       // backup.
@@ -239,82 +189,4 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
       db.close();
     },
   };
-}
-
-/** Opens the database, and its WAL file for syncs. */
-function openDatabase(
-  dataDir: string,
-  path: string,
-): { readonly db: Database.Database; readonly wal: number } {
-  let db: Database.Database | undefined;
-  try {
-    // The state contains ids of Discord users.
-    makeFolder(resolve(dataDir));
-    db = new Database(path, { timeout: 500 });
-    db.exec("PRAGMA journal_mode = WAL");
-    db.exec(SYNC_AT_CHECKPOINTS);
-    // Otherwise the file would contain deleted documents until their space is used again.
-    db.exec("PRAGMA secure_delete = ON");
-    // The lock is held until the process ends in any way, so that no second bot sends announcements from the same file.
-    db.exec("PRAGMA locking_mode = EXCLUSIVE");
-    db.exec(`CREATE TABLE IF NOT EXISTS documents (
-      collection TEXT NOT NULL, id TEXT NOT NULL, document TEXT NOT NULL, PRIMARY KEY (collection, id)
-    ) WITHOUT ROWID`);
-    db.exec("BEGIN IMMEDIATE; COMMIT");
-    check(db, path);
-    return { db, wal: openSync(`${path}-wal`, "r+") };
-  } catch (error) {
-    db?.close();
-    if (error instanceof StateError) throw error;
-    const code = codeOf(error);
-    if (/SQLITE_BUSY|SQLITE_LOCKED/.test(code))
-      throw new StateError(
-        `${path} is in use by another process. Stop that one first, or set REDIS_URL to run several bots`,
-      );
-    if (isDamage(code)) throw new StateError(damaged(path, code));
-    if (isFullDisk(code))
-      throw new StateError(`DATA_DIR: the disk of ${path} is full (${code}). Free some space`);
-    throw new StateError(
-      existsSync(path)
-        ? `DATA_DIR: ${path} can't be used (${code || accessProblem(path)}). Let the user who runs the bot write to it and its folder`
-        : `DATA_DIR: ${path} can't be made (${code || accessProblem(dataDir)}). Set it to a folder the bot can write to`,
-    );
-  }
-}
-
-/** Creates a folder and those above it. With `recursive`, Node.js never returns where the system creates none, such as below /proc. */
-function makeFolder(folder: string): void {
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
-  makeFolder(dirname(folder));
-  mkdirSync(folder, { mode: 0o700 });
-}
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : String(error);
-
-/** Returns the code of the error with which the file cannot be read or written. SQLite does not say it. */
-function accessProblem(path: string): string {
-  try {
-    accessSync(path, constants.R_OK | constants.W_OK);
-    return "unknown";
-  } catch (error) {
-    return codeOf(error);
-  }
-}
-
-/** True for errors of a damaged file, or of one with the WAL of another. */
-const isDamage = (code: string): boolean => /SQLITE_CORRUPT|SQLITE_NOTADB|SQLITE_IOERR_SHORT_READ/.test(code);
-
-/** True if SQLite finds no space for the database or its WAL. */
-const isFullDisk = (code: string): boolean => /SQLITE_FULL|SQLITE_IOERR_SHMSIZE/.test(code);
-
-const damaged = (path: string, what: string): string =>
-  `DATA_DIR: ${path} is damaged (${what}): restore it from a backup, or move it away to begin with an empty state. Delete crier.db-wal and crier.db-shm first`;
-
-/** Checks the whole file before it is used. @throws {StateError} if it is damaged */
-function check(db: Database.Database, path: string): void {
-  const row = db.prepare("PRAGMA quick_check(1)").get() as { quick_check?: unknown } | undefined;
-  const foundProblem = String(row?.quick_check ?? "no answer");
-  if (foundProblem !== "ok")
-    throw new StateError(damaged(path, foundProblem.split("\n")[0]?.slice(0, 200) ?? ""));
 }
