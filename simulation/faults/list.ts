@@ -313,7 +313,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "known-from": {
     told: "nothing of the time from which moves of the price are known",
     seed: 6,
-    file: "src/feeds/price/conditions.ts",
+    file: "src/feeds/price/judge.ts",
     changes: [
       ['if (when !== "moves") return undefined;', 'if (when !== "moves" || now > 0) return undefined;'],
     ],
@@ -334,25 +334,25 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "at-the-limit": {
     told: "a price passed a limit that it has only reached",
     seed: 6,
-    file: "src/feeds/price/conditions.ts",
+    file: "src/feeds/price/judge.ts",
     changes: [['when === "above" ? usd > value', 'when === "above" ? usd >= value']],
   },
   "drill-without-alert": {
     told: "a price that passes no limit, in the drill of an alert about that",
     seed: 4,
-    file: "src/feeds/price/conditions.ts",
+    file: "src/feeds/price/judge.ts",
     changes: [["to: isPast ? price : beyond", "to: isPast || beyond ? price : price"]],
   },
   "back-at-the-limit": {
     told: "an alert on a price repeats after the price was back at its limit",
     seed: 4,
-    file: "src/feeds/price/conditions.ts",
+    file: "src/feeds/price/judge.ts",
     changes: [["decimalOf(backLimit(condition));", "decimalOf(condition.value);"]],
   },
   "back-words": {
     told: "a move is told again after the price was back, and not the change",
     seed: 4,
-    file: "src/feeds/price/conditions.ts",
+    file: "src/feeds/price/judge.ts",
     changes: [["`the change was back within", "`the price was back by 1%:"]],
   },
   "response-lost": {

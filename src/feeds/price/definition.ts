@@ -11,21 +11,16 @@ import { present } from "../../util/present.js";
 import { isArmed, isDone, lastAlertOf } from "./alerts.js";
 import { PRICE_FEED } from "./collections.js";
 import {
-  backWords,
   type Condition,
   conditionOf,
   conditionWords,
-  exampleMove,
-  isBelievable,
-  isMetAlready,
   OVER,
   options,
-  STALE_MS,
   settingsOf,
   subjectOf,
   WHEN,
-  wholeFrom,
 } from "./conditions.js";
+import { backWords, exampleMove, isBelievable, isMetAlready, STALE_MS, wholeFrom } from "./judge.js";
 import { alertView } from "./messages.js";
 
 const subject: SubjectChoice = {

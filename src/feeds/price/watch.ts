@@ -10,8 +10,9 @@ import type { Write } from "../../storage/store.js";
 import { inPieces } from "../../util/event-loop.js";
 import { defined } from "../../util/present.js";
 import { priceWatches } from "./collections.js";
-import { conditionOf, isBelievable, judge } from "./conditions.js";
+import { conditionOf } from "./conditions.js";
 import type { PriceEvent } from "./events.js";
+import { isBelievable, judge } from "./judge.js";
 
 /** Number of subscriptions per commit. Alerting thousands of people in one would block everything else. */
 const SUBSCRIPTIONS_PER_STEP = 50;

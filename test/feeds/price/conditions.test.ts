@@ -1,17 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { PriceWatch } from "../../../src/feeds/price/collections.js";
+import { type Condition, options, settingsOf, subjectOf } from "../../../src/feeds/price/conditions.js";
 import {
   backWords,
-  type Condition,
   exampleMove,
   isBelievable,
   isPastLimit,
   judge,
-  options,
-  settingsOf,
-  subjectOf,
   wholeFrom,
-} from "../../../src/feeds/price/conditions.js";
+} from "../../../src/feeds/price/judge.js";
 import type { PriceSample } from "../../../src/ledger/prices.js";
 import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
 
