@@ -9,21 +9,25 @@ import { OVER, settingsOf } from "./conditions.js";
 import type { PriceEvent } from "./events.js";
 import { snoozePriceButton } from "./snooze.js";
 
+/** Returns an alert's price. It is exact if it would look, when rounded, as if it had not passed the limit. */
+function priceIn({ subject: of, to }: PriceEvent): string {
+  const { when = "moves", value } = settingsOf(of) ?? {};
+  const rounded = Number(usdNumber(to).replaceAll(",", ""));
+  const isPast = { above: rounded > Number(value), below: rounded < Number(value), moves: true }[when];
+  return isPast ? usdNumber(to) : grouped(to, 10);
+}
+
 /** Returns an alert's news: "Canton Coin rose above 0.16 USD: 0.1825 (+25%)". */
-function newsOf({ subject: of, from, to }: PriceEvent): Markdown {
+function newsOf(event: PriceEvent): Markdown {
+  const { subject: of, from, to } = event;
   const isDown = Number(to) < Number(from);
   const { when, value, over } = settingsOf(of) ?? {};
   const change = percentChange(from, to);
   const changeWords = change === "unchanged" ? md`` : md` (${change})`;
-  const now = md`${usdNumber(to)}${changeWords}`;
   if (when === "moves" && value && over)
     return md`Canton Coin ${isDown ? "fell" : "rose"} ${value}% or more in ${OVER[over]}: ${usdText(to)}${changeWords}`;
   if (when === undefined || value === undefined) return md`Canton Coin: ${usdText(to)}${changeWords}`;
-  // Rounded, a price just beyond the limit looks as if it were not.
-  const rounded = Number(usdNumber(to).replaceAll(",", ""));
-  const isShown = when === "below" ? rounded < Number(value) : rounded > Number(value);
-  const exact = isShown ? now : md`${grouped(to, 10)}${changeWords}`;
-  return md`Canton Coin ${when === "below" ? "fell" : "rose"} ${when} ${value} USD: ${exact}`;
+  return md`Canton Coin ${when === "below" ? "fell" : "rose"} ${when} ${value} USD: ${priceIn(event)}${changeWords}`;
 }
 
 /** Returns an alert's message. */
@@ -41,7 +45,7 @@ export function alertView(event: PriceEvent, mark: string): View {
     tone: Number(to) < Number(from) ? "bad" : "good",
     notification: newsOf(event),
     body: [
-      md`From ${usdText(from)}${since === undefined ? md`` : md` on ${timestamp(since, "f")}`} to **${usdText(to)}** on ${timestamp(at, "f")}.`,
+      md`From ${usdText(from)}${since === undefined ? md`` : md` on ${timestamp(since, "f")}`} to **${priceIn(event)} USD** on ${timestamp(at, "f")}.`,
     ],
     menus: isLast ? [] : [snoozeMenu],
     links: [{ label: "Price", emoji: "📈", to: address("price", {}), mark }],
