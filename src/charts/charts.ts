@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { type PriceSample, SAMPLE_MS, type Span } from "../ledger/prices.js";
 import type { Log } from "../log.js";
-import { createSequences, singleFlight } from "../util/single-flight.js";
+import { createSequences, lazy, singleFlight } from "../util/single-flight.js";
 import type { Bar } from "./draw.js";
 
 /** Draws charts as PNG files. If drawing fails, the result is `undefined`, and the answer is sent without a chart. */
@@ -32,24 +32,25 @@ export function createDrawingQueue(): DrawingQueue {
     });
 }
 
-type Canvas = typeof import("./draw.js");
+/** The code that draws. */
+type Drawing = typeof import("./draw.js");
 
-/** Loads the canvas, what draws on it, and lets the first drawing follow, each in a turn of the event loop: they take up to 40 ms. */
-async function loadCanvas(): Promise<Canvas> {
+/** Loads the canvas and then the code that draws, once. Each has a turn of the event loop, because it takes tens of milliseconds. */
+const loadDrawing = lazy(async (): Promise<Drawing> => {
   await import("@napi-rs/canvas");
   await nextTurn();
-  const canvas = await import("./draw.js");
+  const drawing = await import("./draw.js");
   await nextTurn();
-  return canvas;
-}
+  return drawing;
+});
 
 /** Creates the charts of one network, with a cache of the latest pictures. The canvas is loaded when the first chart is drawn. */
 export function createCharts(log: Pick<Log, "error">, inTurn: DrawingQueue = createDrawingQueue()): Charts {
   const keptPictures = new LRUCache<string, Promise<Buffer | undefined>>({ max: MAX_KEPT });
-  const drawOnce = (key: string, draw: (canvas: Canvas) => Promise<Buffer>) => {
+  const drawOnce = (key: string, draw: (drawing: Drawing) => Promise<Buffer>) => {
     const attempt = async () => {
       try {
-        return await draw(await loadCanvas());
+        return await draw(await loadDrawing());
       } catch (err) {
         log.error({ err }, "A chart could not be drawn; answering without it");
         keptPictures.delete(key);
@@ -62,10 +63,10 @@ export function createCharts(log: Pick<Log, "error">, inTurn: DrawingQueue = cre
   return {
     price(samples, span, now) {
       const lastMark = Math.ceil(now / SAMPLE_MS) * SAMPLE_MS;
-      return drawOnce(`price ${span} ${samples.length} ${samples.at(-1)?.[1]} ${lastMark}`, (canvas) =>
-        canvas.drawPrices(samples, span, lastMark),
+      return drawOnce(`price ${span} ${samples.length} ${samples.at(-1)?.[1]} ${lastMark}`, (drawing) =>
+        drawing.drawPrices(samples, span, lastMark),
       );
     },
-    bars: (key, bars) => drawOnce(`bars ${key}`, (canvas) => canvas.drawBars(bars)),
+    bars: (key, bars) => drawOnce(`bars ${key}`, (drawing) => drawing.drawBars(bars)),
   };
 }

@@ -84,7 +84,7 @@ const NAMELESS = "Vote request without a title";
 /** True if a title says at most the kind of a request, or comes from the directory before its detail was read. */
 const saysNothing = (title: string | null): boolean => title === NAMELESS || isGeneric(title);
 
-/** Creates names from the directory and from the vote requests' details. Summaries of vote requests are stored in the state. */
+/** Creates names from the directory and from the vote requests' details. */
 export function createNames({ directory, explorer, state, log, coin = DEFAULT_COIN }: NamesDeps): Names {
   const calledBy = (id: string): string => (directory.nameOf(id) === null ? hintOf(id) : names.distinct(id));
 

@@ -29,7 +29,7 @@ export interface NamedRequest {
 /** The parts of a vote request's row by which its detail is found and its name is read. */
 type NamedRow = Pick<VoteRequestListItem, "title" | "trackingCid" | "contractId">;
 
-/** What the bot knows about vote requests from their details. */
+/** Facts about vote requests, from their details. */
 export interface RequestFacts {
   /** Returns what a vote request is about, from its detail. null if its detail does not say it, `undefined` if it was not read. */
   summaryOf(identity: string): ActionSummary | null | undefined;

@@ -15,7 +15,7 @@ import type { Kind } from "./directory.js";
 import { listedIn, proposalEntry, validatorEntry } from "./entries.js";
 import type { Names } from "./names.js";
 
-/** One reading of a list. */
+/** Result of reading a list. */
 interface Listed {
   readonly entries: readonly NamedEntry[];
   /** The listed vote requests, so that their details can be read. */
@@ -26,7 +26,7 @@ interface Listed {
   readonly fetchedAt: number;
 }
 
-/** The explorer and what is already known, for a source. */
+/** Input of a source. */
 interface ListReading {
   readonly explorer: Explorer;
   /** The explorer without answers from the cache. */

@@ -1,6 +1,7 @@
 import { type APIMessage, type APIThreadChannel, type REST, Routes } from "discord.js";
 import { ErrorCode, hasCode } from "./errors.js";
 
+/** Start of the time in ids, epoch ms (Discord: snowflakes). */
 const DISCORD_EPOCH = 1_420_070_400_000n;
 /** Returns the smallest id that a message of this time can have. */
 const snowflakeAt = (ms: number): string =>
@@ -14,7 +15,7 @@ const holdsMark = (message: { components?: unknown }, mark: string): boolean =>
 /** A message that was found by its mark. */
 export type FoundMessage = Pick<APIMessage, "id" | "content">;
 
-/** Finds a message by the mark in one of its buttons, among messages since this time (epoch ms). */
+/** Finds a message by the mark in one of its buttons, among messages since this time (epoch ms). `undefined` if there is none. */
 export async function findByMark(
   rest: REST,
   channelId: string,

@@ -28,7 +28,8 @@ const rowOf = (components: APIComponentInMessageActionRow[]): ButtonRow => ({
 });
 
 /**
- * Returns a view's buttons and menus within Discord's limits: the pager, menus, and one or two rows of buttons.
+ * Returns a view's buttons and menus within Discord's limits: the pager, menus, and one or two rows of buttons. They are raw JSON,
+ * for the same reason as the embed (toEmbed).
  * @param here address of the screen, for Refresh and the pager. `undefined` for a message that is not a screen
  * @param page URL of the thing's page in the web explorer
  */

@@ -39,6 +39,7 @@ function standingsAt(intervals: Intervals, asOf: number): Standings {
   return standings;
 }
 
+/** A page of the list of validators. */
 export type ValidatorPage = Reading<Page<ValidatorSummary>>;
 
 /** The page of the list that has the newest reports. */

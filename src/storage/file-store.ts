@@ -24,6 +24,7 @@ const PAGE = 250;
 const LAST_CHARACTER = "\u{10FFFF}";
 
 const syncToDisk = promisify(fdatasync);
+
 function isRow(value: unknown): value is { id: string; document: string } {
   return typeof value === "object" && value !== null && "id" in value && "document" in value;
 }
@@ -80,7 +81,11 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
       .map(({ id }) => id);
   /** Rolls a failed transaction back. Returns the error for the operator. */
   const failed = (cause: unknown): StateError => {
-    if (db.inTransaction) db.exec("ROLLBACK");
+    try {
+      if (db.inTransaction) db.exec("ROLLBACK");
+    } catch {
+      // The first error says more. If the transaction is still open, the next commit fails and tries this again.
+    }
     // An expectation may have found the file damaged.
     if (cause instanceof StateError) return cause;
     const code = codeOf(cause);

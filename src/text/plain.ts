@@ -52,6 +52,9 @@ export function cutEscaped(text: string, most: number): string {
   return slashes.length % 2 === 0 ? keptText : `${keptText.slice(0, -2)}…`;
 }
 
-/** Prepares text that Discord does not format, such as a label: clean, on one line, cut, and never empty. */
+/**
+ * Returns a text that Discord does not format, such as a label: clean, on one line, and never empty.
+ * @param most maximum length in UTF-16 units
+ */
 export const oneLine = (text: string, most: number): string =>
   cut(clean(text).replace(/\s+/g, " ").trim(), most).trim() || NOTHING;

@@ -227,12 +227,15 @@ describeWithChromium("the sandbox's page", () => {
 
   it("names a renamed vote request in words", async () => {
     await go("governance");
-    const renames = page.getByRole("button", { name: /^Rename/ });
-    const count = await renames.count();
+    const messages = page.locator("discord-message");
+    const count = await messages.count();
     await page.getByRole("button", { name: "Open a vote request" }).click();
-    // Until the new request is listed, the first button is that of one that was never announced.
-    await renames.nth(count).waitFor();
-    await renames.first().click();
+    // Until its announcement is there, the first button may be that of a request that was never announced.
+    await messages.nth(count).waitFor();
+    await page
+      .getByRole("button", { name: /^Rename/ })
+      .first()
+      .click();
     await page
       .locator("discord-message", { hasText: /\(revised\)/ })
       .last()

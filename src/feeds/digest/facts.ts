@@ -50,6 +50,7 @@ export const facts = z.object({
   price: z.object({ from: z.string(), to: z.string(), since: timestampSchema.optional() }).nullable(),
 });
 
+/** The content of a digest. */
 export type Facts = Readonly<z.infer<typeof facts>>;
 
 /** Time range in epoch ms. Its start is exclusive: an event at that moment belongs to the period before. */
@@ -75,5 +76,5 @@ export type VoteFacts = Pick<
   "opened" | "closed" | "decided" | "overdue" | "soon" | "participation" | "votesSince" | "votesReadAt"
 >;
 
-/** Returns how many there are, and the first ones. */
+/** Returns the number of items, and the first `MAX_NAMED` of them. */
 export const listOf = <T>(all: readonly T[]) => ({ count: all.length, named: all.slice(0, MAX_NAMED) });

@@ -26,7 +26,7 @@ export interface Known {
 
 /** Maximum number of names in a message. */
 export const MAX_NAMED = 20;
-/** Names in a notification. */
+/** Maximum number of names in a notification. */
 export const MAX_IN_NEWS = 3;
 
 /** Returns a link to a validator's screen. */
@@ -109,7 +109,7 @@ export function factLines({ activity, interval, contact }: Known, isGone = false
 /** Formats a duration, rounded down to minutes so that it is never overstated. */
 export const silentWords = (ms: number): string => spanWords(Math.floor(ms / MINUTE) * MINUTE);
 
-/** Names some members, and says how many others there are. */
+/** Returns the names of the first members, and the number of the others. */
 export function namesOf(members: readonly string[], most: number, { called }: Known): string {
   const names = members.slice(0, most).map((party) => called(party, 60));
   return namesAndMore(names, members.length);

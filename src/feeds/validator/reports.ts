@@ -40,6 +40,7 @@ export interface ReportLog {
   restart(): void;
 }
 
+/** Creates an empty log. */
 export function createReportLog(): ReportLog {
   const knownReports = new Map<string, Reported>();
   let lastReading: { readonly readAt: number; readonly newestAt: number } | undefined;
