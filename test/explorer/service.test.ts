@@ -1,34 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type SandboxExplorer, startSandboxExplorer } from "../../sandbox/explorer/server.js";
-import { type Budget, createBudget } from "../../src/explorer/budget.js";
-import { ExplorerError } from "../../src/explorer/errors.js";
-import type { OnFetched } from "../../src/explorer/flights.js";
-import { createHttp } from "../../src/explorer/http.js";
 import { readPages } from "../../src/explorer/paging.js";
-import { createQueue } from "../../src/explorer/queue.js";
-import { createExplorerService, type ExplorerService } from "../../src/explorer/service.js";
-import { createUpstream } from "../../src/explorer/upstream.js";
-import { createWaiters } from "../../src/explorer/waiters.js";
 import { findVoteRequest } from "../../src/ledger/vote-requests.js";
-import { createCache } from "../../src/storage/cache.js";
-import { SMALL } from "../harness.js";
+import { type OpenService, openService, problemOf } from "./open-service.js";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-const problemOf = (work: Promise<unknown>) =>
-  work.then(
-    () => "no error",
-    (error: unknown) => (error instanceof ExplorerError ? error.problem : error),
-  );
-
 describe("the explorer service", () => {
-  let sandbox: SandboxExplorer;
-  let service: ExplorerService;
-  /** Creates a service with this budget. */
-  let serve: (budget?: Budget, onFetched?: OnFetched) => ExplorerService;
-  let news: string[];
+  let sandbox: OpenService["sandbox"];
+  let service: OpenService["service"];
+  let serve: OpenService["serve"];
+  let news: OpenService["news"];
   let time: number;
   const ana = { person: "ana" };
   const sent = () => sandbox.requests.length;
@@ -37,27 +20,8 @@ describe("the explorer service", () => {
   };
 
   beforeEach(async () => {
-    sandbox = await startSandboxExplorer({ size: SMALL, lively: false });
-    news = [];
     time = Date.now();
-    const log = { warn: () => {} };
-    serve = (budget = createBudget(6_000), onFetched = () => {}) => {
-      const upstream = createUpstream({
-        get: createHttp({ apiUrl: `${sandbox.url}/v1`, apiKey: sandbox.key }),
-        queue: createQueue({ budget, concurrency: 4 }),
-        onDown: () => news.push("down"),
-        onRefused: () => news.push("refused"),
-        onBack: () => news.push("back"),
-        onWithheld: (_, endpoint) => news.push(`withheld ${endpoint}`),
-      });
-      return createExplorerService({
-        upstream,
-        cache: createCache({ memoryMb: 8, log }),
-        now: () => time,
-        onFetched,
-      });
-    };
-    service = serve();
+    ({ sandbox, service, serve, news } = await openService(() => time));
   });
   afterEach(() => sandbox.close());
 
@@ -224,15 +188,6 @@ describe("the explorer service", () => {
     expect(held).toMatchObject({ stale: true, problem: "spent" });
   });
 
-  it("blames the explorer, and not the person, if retries have used up their requests", async () => {
-    sandbox.injectFault({ kind: "status", status: 500 });
-    const problems: unknown[] = [];
-    for (let page = 0; page < 12; page += 1)
-      problems.push(await problemOf(service.for(ana).parties({ page, size: 100 })));
-    expect(new Set(problems)).toEqual(new Set(["failing"]));
-    expect(sent()).toBeLessThanOrEqual(20);
-  });
-
   it("answers the other callers of a shared request if one person has no requests left", async () => {
     const ben = { person: "ben" };
     await Promise.all(Array.from({ length: 20 }, (_, page) => service.for(ana).parties({ page, size: 100 })));
@@ -312,85 +267,12 @@ describe("the explorer service", () => {
     expect((await read(250)).complete).toBe(false);
   });
 
-  it("does not retry at once because of a Retry-After of zero", async () => {
-    sandbox.injectFault({ kind: "status", status: 429, retryAfter: "0" }, { times: 1 });
-    const started = performance.now();
-    await service.for(ana).dashboard({});
-    expect(performance.now() - started).toBeGreaterThan(900);
-  });
-
-  it("does not treat the explorer as down while an endpoint answers", async () => {
-    await service.for(ana).price({});
-    sandbox.injectFault({ kind: "status", status: 500 }, { path: /parties|contracts/ });
-    for (let page = 0; page < 3; page += 1) {
-      const background = service.for("background");
-      const parties = background.parties({ page, size: 100, sortBy: "FIRST_SEEN_AT", orderBy: "ASC" });
-      const both = [problemOf(parties), problemOf(background.contracts({ page, size: 100 }))];
-      expect(await Promise.all(both)).toEqual(["failing", "failing"]);
-    }
-    expect(await problemOf(service.for(ana).events({ page: 0, size: 100 }))).toBe("no error");
-    expect(news).toEqual([]);
-  });
-
-  it("does not take the explorer for down while the dashboard answers, and checks that within the budget", async () => {
-    for (const page of [0, 1, 2]) {
-      await service.for("background").contracts({ page, size: 100 });
-      await service.for("background").updates({ page, size: 100 });
-      await service.for("background").events({ page, size: 100 });
-    }
-    sandbox.injectFault({ kind: "status", status: 500 }, { path: /contracts|updates|events/ });
-    for (const page of [3, 4]) {
-      const background = service.for("background");
-      const failed = [
-        background.contracts({ page, size: 100 }),
-        background.updates({ page, size: 100 }),
-        background.events({ page, size: 100 }),
-      ].map(problemOf);
-      expect(await Promise.all(failed)).toEqual(["failing", "failing", "failing"]);
-    }
-    expect(await problemOf(service.for(ana).price({}))).toBe("no error");
-    expect(news).toEqual([]);
-    const checks = sandbox.requests.filter(({ path }) => path === "/v1/dashboard");
-    expect(checks.length).toBeLessThanOrEqual(3);
-  });
-
-  it("says that the explorer limits requests, if it still does so while a person waits", async () => {
-    sandbox.injectFault({ kind: "status", status: 429 });
-    const asked = Array.from({ length: 12 }, (_, page) =>
-      problemOf(service.for({ person: `p${page}` }).contracts({ page, size: 100 })),
-    );
-    const problems = new Set(await Promise.all(asked));
-    expect(problems).toContain("limited");
-    expect(problems).not.toContain("slow");
-  });
-
   it("caches an answer that a person waited for, even if background work that does not cache began the request", async () => {
     const background = service.for("background", { keep: false }).dashboard({});
     await Promise.all([background, service.for(ana).dashboard({})]);
     const before = sent();
     await service.for({ person: "ben" }).dashboard({});
     expect([before, sent()]).toEqual([1, 1]);
-  });
-
-  it("keeps a poll waiting that joined a person's request, although people give up sooner", async () => {
-    const turnAt = performance.now() + 8_500;
-    service = serve({
-      take: (priority) => (priority === "background" && performance.now() > turnAt ? 0 : 50),
-    });
-    const asked = problemOf(service.for(ana).price({}));
-    const polled = problemOf(service.for("background", { maxAgeMs: 0 }).price({}));
-    expect(await Promise.all([asked, polled])).toEqual(["busy", "no error"]);
-  });
-
-  it("keeps all polls waiting that joined a person's request, although people give up sooner", async () => {
-    const turnAt = performance.now() + 8_500;
-    service = serve({
-      take: (priority) => (priority === "background" && performance.now() > turnAt ? 0 : 50),
-    });
-    const asked = problemOf(service.for(ana).price({}));
-    const polls = [1, 2, 3].map(() => problemOf(service.for("background", { maxAgeMs: 0 }).price({})));
-    expect(await Promise.all([asked, ...polls])).toEqual(["busy", "no error", "no error", "no error"]);
-    expect(sent()).toBe(1);
   });
 
   it("takes a redirect of one endpoint for that endpoint's problem, while others answer", async () => {
@@ -400,17 +282,6 @@ describe("the explorer service", () => {
     expect(await problemOf(parties)).toBe("withheld");
     expect(await problemOf(service.for(ana).events({ page: 0, size: 100 }))).toBe("no error");
     expect(news).toEqual(["withheld parties"]);
-  });
-
-  it("stops requests to an explorer that is down, notifies the operator once, and recovers by itself", async () => {
-    sandbox.injectFault({ kind: "reset" });
-    for (let at = 0; at < 40; at += 1)
-      await problemOf(service.for({ person: `p${at}` }).parties({ page: at, size: 100 }));
-    expect(sent()).toBeLessThanOrEqual(6);
-    expect(news).toEqual(["down"]);
-    sandbox.clearFaults();
-    await expect.poll(() => problemOf(service.for("background").price({}))).toBe("no error");
-    expect(news).toEqual(["down", "back"]);
   });
 
   it.each([402, 403, 405, 451])("blames no id for an endpoint that answers %d", async (status) => {
@@ -578,37 +449,6 @@ describe("the explorer service", () => {
     expect(await service.for({ person: "ben" }).price({})).toMatchObject({ stale: true, problem: "refused" });
   });
 
-  it("does not treat the explorer as down if one endpoint resets each connection", async () => {
-    await service.for("background").dashboard({});
-    sandbox.injectFault({ kind: "reset" }, { path: /parties$/ });
-    for (const page of [0, 1, 2])
-      expect(await problemOf(service.for(ana).parties({ page, size: 100 }))).toBe("failing");
-    expect(await problemOf(service.for(ana).price({}))).toBe("no error");
-    expect(news).toEqual([]);
-  });
-
-  it("treats the explorer as down if no request is left to ask another endpoint", async () => {
-    const told: string[] = [];
-    let isDead = false;
-    const upstream = createUpstream({
-      get: async (path) => {
-        if (isDead) throw new ExplorerError("failing", `GET ${path}: ECONNREFUSED`);
-        return { json: {}, text: "{}", bytes: 2 };
-      },
-      queue: createQueue({ budget: createBudget(120), concurrency: 4 }),
-      onDown: () => told.push("down"),
-      onRefused: () => told.push("refused"),
-      onBack: () => told.push("back"),
-    });
-    const ask = (endpoint: "price" | "updates" | "parties" | "votes") =>
-      upstream({ waiters: createWaiters(undefined), endpoint, path: endpoint, query: {} }).catch(() => {});
-    const all = ["price", "updates", "parties", "votes"] as const;
-    for (const each of all) await ask(each);
-    isDead = true;
-    await Promise.all(all.map(ask));
-    expect(told).toEqual(["down"]);
-  });
-
   it("asks an explorer that was down again in time, although the clock was set back", async () => {
     const ask = (page: number) => problemOf(service.for("background").parties({ page, size: 100 }));
     vi.useFakeTimers({ toFake: ["Date", "performance"] });
@@ -719,15 +559,6 @@ describe("the explorer service", () => {
     sandbox.injectFault(fault);
     expect(await problemOf(service.for(ana).parties({ page: 0, size: 100 }))).toBe(problem);
     expect(sent()).toBe(1);
-  });
-
-  it("limits how long a person waits, with different errors for a stalled body and a full queue", async () => {
-    sandbox.injectFault({ kind: "stall" });
-    const started = performance.now();
-    const crowded = serve({ take: () => MINUTE });
-    const problems = [service, crowded].map((each) => problemOf(each.for(ana).price({})));
-    expect(await Promise.all(problems)).toEqual(["slow", "busy"]);
-    expect(performance.now() - started).toBeLessThan(20_000);
   });
 
   it("drops unreadable and duplicate rows, and keeps the rest", async () => {
