@@ -6,7 +6,7 @@ import { type ButtonHandler, handlerOf } from "../../src/discord/buttons.js";
 import type { Click } from "../../src/discord/clicks.js";
 import { LIMITS } from "../../src/discord/limits.js";
 import type { MessagePayload } from "../../src/discord/message.js";
-import { goneRoles, guildOf, readerOf, readPlace } from "../../src/discord/places.js";
+import { goneRoles, guildOf, readerOf, readInTime, readPlace } from "../../src/discord/places.js";
 import { isTemporary, problemOf } from "../../src/discord/problems.js";
 import type { Network } from "../../src/networks/network.js";
 import { buttonAddress, defineButton, subjectParameter } from "../../src/screens/addresses.js";
@@ -74,7 +74,7 @@ async function channelNames(
 ): Promise<ReadonlyMap<string, string>> {
   const ids = [...new Set(all.map(({ subscription }) => subscription.channelId))];
   const nameOf = async (id: string) =>
-    ((await rest.get(Routes.channel(id))) as { readonly name?: string }).name;
+    ((await readInTime(rest, Routes.channel(id))) as { readonly name?: string }).name;
   const names = ids.map(async (id) => {
     const name = await singleFlight(knownNames(rest), id, () => nameOf(id), true).catch((error: unknown) =>
       isTemporary(problemOf(error)) ? "" : undefined,

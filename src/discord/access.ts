@@ -12,7 +12,15 @@ import {
   permissionsIn,
   writeIn,
 } from "./permissions.js";
-import { isTimedOut, type Reader, readMember, readPlace, roleOf, visiblePlace } from "./places.js";
+import {
+  isTimedOut,
+  type Reader,
+  readInTime,
+  readMember,
+  readPlace,
+  roleOf,
+  visiblePlace,
+} from "./places.js";
 
 /** Returns a member's permissions, also if they are timed out, which ends by itself. Their roles are read over REST. */
 async function permissionsOf(
@@ -183,7 +191,7 @@ export async function checkPingable(
   rest: Reader,
   { guildId, roleId, botId, personId, channelIds }: PingCheck,
 ): Promise<void> {
-  const guild = (await rest.get(Routes.guild(guildId))) as APIGuild;
+  const guild = (await readInTime(rest, Routes.guild(guildId))) as APIGuild;
   const role = roleOf(guild, roleId);
   if (role.mentionable) return;
   const server = { guild, overwrites: [] };

@@ -18,12 +18,19 @@ import { isTemporary, problemOf } from "./problems.js";
 /** The part of discord.js's client that reads. */
 export type Reader = Pick<REST, "get">;
 
+/** Maximum time for one read, in ms. discord.js would try it for a minute, and a person waits for several, one after another. */
+const READ_MS = 8_000;
+
+/** Reads from Discord. @throws {Error} also if it takes longer than READ_MS */
+export const readInTime = (rest: Reader, route: Parameters<Reader["get"]>[0]): Promise<unknown> =>
+  rest.get(route, { signal: AbortSignal.timeout(READ_MS) });
+
 /** Returns a reader that asks for each thing once. It serves one command or message, which checks many roles in many channels. */
 export function readingOnce(rest: Reader): Reader {
   const answers = new Map<string, Promise<unknown>>();
   return {
-    get(route) {
-      const answer = answers.get(route) ?? rest.get(route);
+    get(route, options) {
+      const answer = answers.get(route) ?? rest.get(route, options);
       answers.set(route, answer);
       return answer;
     },
@@ -37,7 +44,7 @@ export const readerOf = perObject(({ client }: { readonly client: { readonly res
 
 /** @throws {Error} if Discord does not give the channel */
 async function readChannel(rest: Reader, channelId: string): Promise<APIChannel> {
-  const channel = await rest.get(Routes.channel(channelId));
+  const channel = await readInTime(rest, Routes.channel(channelId));
   checkAnswer(channel);
   return channel as APIChannel;
 }
@@ -65,7 +72,7 @@ export async function readPlace(rest: Reader, guildId: string, channelId: string
   try {
     const [channel, guild] = await Promise.all([
       readChannel(rest, channelId),
-      rest.get(Routes.guild(guildId)) as Promise<APIGuild>,
+      readInTime(rest, Routes.guild(guildId)) as Promise<APIGuild>,
     ]);
     if (!("guild_id" in channel) || channel.guild_id !== guildId)
       throw new PersonError("That channel isn't in this server. Pick one that is.");
@@ -128,7 +135,7 @@ export async function* withParent(
 
 /** Reads a member of a server. @throws {DiscordAPIError} if the server does not have them, and other errors of a request */
 export const readMember = async (rest: Reader, guildId: string, userId: string): Promise<APIGuildMember> =>
-  (await rest.get(Routes.guildMember(guildId, userId))) as APIGuildMember;
+  (await readInTime(rest, Routes.guildMember(guildId, userId))) as APIGuildMember;
 
 /** True if a member is timed out in a server. Administrators may write all the same. */
 export async function isTimedOut(rest: Reader, guildId: string, userId: string): Promise<boolean> {
@@ -138,7 +145,7 @@ export async function isTimedOut(rest: Reader, guildId: string, userId: string):
 
 /** Returns a function that reads the bot's own id, once. */
 export const createOwnId = (rest: Reader): (() => Promise<string>) =>
-  lazy(async () => ((await rest.get(Routes.user())) as APIUser).id);
+  lazy(async () => ((await readInTime(rest, Routes.user())) as APIUser).id);
 
 /** Returns which of these roles a server no longer has. None, if Discord cannot be asked. */
 export async function goneRoles(
@@ -148,7 +155,7 @@ export async function goneRoles(
 ): Promise<ReadonlySet<string>> {
   const wanted = roleIds.filter((each) => each !== null);
   if (wanted.length === 0) return new Set();
-  const roles = await (rest.get(Routes.guildRoles(guildId)) as Promise<readonly APIRole[]>).catch(
+  const roles = await (readInTime(rest, Routes.guildRoles(guildId)) as Promise<readonly APIRole[]>).catch(
     () => undefined,
   );
   return new Set(roles ? wanted.filter((each) => roles.every(({ id }) => id !== each)) : []);

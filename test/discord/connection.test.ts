@@ -118,6 +118,18 @@ it("saves nothing from a dialog if Discord does not say which channels are in th
   expect(textOf(await driver.ask(here, "/subscribe list"))).not.toContain("5%");
 });
 
+it("does not let a person wait for a minute if Discord does not answer a command's own requests", async () => {
+  const { discord } = harness;
+  const { driver, channels, people } = discord;
+  const path = new RegExp(`^/channels/${channels.governance.id}$`);
+  const silence = { method: "GET", path, delayMs: 120_000, times: 100 };
+  discord.trap(silence);
+  const here = { user: people.owner, channel: channels.governance };
+  const answer = await driver.answered(driver.type(here, "/subscribe newcomers"), 30_000);
+  silence.times = 0;
+  expect(answer.content).toMatch(/Discord isn't answering all of my requests.*try again/);
+});
+
 it("says that a change is made if only its answer could not be sent", async () => {
   const { discord } = harness;
   const here = { user: discord.people.owner, channel: discord.channels.general };
