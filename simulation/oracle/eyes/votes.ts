@@ -1,7 +1,7 @@
 import { HOUR, MINUTE, SECOND } from "../../../src/util/units.js";
 import { isAccepted, type Motion } from "../../history/motions.js";
 import { isOddWithin } from "../../history/oddities.js";
-import { type Ballot, iso, type Judge } from "../evidence.js";
+import { type Ballot, iso, JUMP_MS, type Judge } from "../evidence.js";
 import { LISTED } from "../screens.js";
 import { AGES, visitsOf, whereOf } from "./visits.js";
 
@@ -140,11 +140,12 @@ export const judgeEndings: Judge = function* (of, evidence) {
     if (isEarly && shown.includes("too few yes votes"))
       yield `Rejected ${iso(motion.closesAt)}, before its date: ${where}`;
     const isSeen = evidence.isClean(motion.closesAt - HOUR, motion.closesAt + HOUR, 2 * HOUR);
+    const slack = evidence.overlapsJump(motion.closesAt - HOUR, motion.closesAt + HOUR) ? JUMP_MS : SECOND;
     if (from === undefined || to === undefined) {
       if (isSeen) yield `Without the time of its end: ${where}`;
     } else if (
       shown.includes("between") &&
-      (motion.closesAt < from - SECOND || motion.closesAt > to + (isSeen ? SECOND : 10 * MINUTE))
+      (motion.closesAt < from - slack || motion.closesAt > to + (isSeen ? slack : 10 * MINUTE))
     )
       yield `It ended at ${iso(motion.closesAt)}: ${where}`;
   }
