@@ -227,19 +227,15 @@ describeWithChromium("the sandbox's page", () => {
 
   it("names a renamed vote request in words", async () => {
     await go("governance");
-    const messages = page.locator("discord-message");
-    const count = await messages.count();
     await page.getByRole("button", { name: "Open a vote request" }).click();
-    // Until its announcement is there, the first button may be that of a request that was never announced.
-    await messages.nth(count).waitFor();
-    await page
-      .getByRole("button", { name: /^Rename/ })
-      .first()
-      .click();
-    await page
-      .locator("discord-message", { hasText: /\(revised\)/ })
-      .last()
-      .waitFor();
+    const rename = page.getByRole("button", { name: /^Rename/ }).first();
+    const revised = page.locator("discord-message", { hasText: /\(revised\)/ });
+    // Until the new request is listed, the first button is that of one that was never announced.
+    const renameFirst = async () => {
+      await rename.click();
+      return revised.count();
+    };
+    await expect.poll(renameFirst, { interval: 1_000 }).toBeGreaterThan(0);
     expect(await page.locator("discord-message", { hasText: /SRARC_/ }).count()).toBe(0);
   });
 
