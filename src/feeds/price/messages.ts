@@ -9,7 +9,7 @@ import { OVER, settingsOf } from "./conditions.js";
 import type { PriceEvent } from "./events.js";
 import { snoozePriceButton } from "./snooze.js";
 
-/** Returns an alert's price. It is exact if it would look, when rounded, as if it had not passed the limit. */
+/** Returns an alert's price. It is exact if rounding would hide that it has passed the limit. */
 function priceIn({ subject: of, to }: PriceEvent): string {
   const { when = "moves", value } = settingsOf(of) ?? {};
   const rounded = Number(usdNumber(to).replaceAll(",", ""));
