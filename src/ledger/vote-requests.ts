@@ -84,6 +84,10 @@ export function earliest(...times: readonly (number | null)[]): number | null {
   return known.length > 0 ? Math.min(...known) : null;
 }
 
+/** Returns the time of the first vote, epoch ms: the requester's own, which comes with the request. null without votes. */
+export const firstVoteAt = (votes: readonly CastVote[] | null): number | null =>
+  earliest(...(votes ?? []).map(({ castAt }) => castAt));
+
 /**
  * Creates a vote request from a list row, a detail or both.
  * @param rowFirst true if the row is newer than the detail
@@ -97,7 +101,7 @@ export function fromExplorer(
     (rowFirst ? (row?.[key] ?? detail?.[key]) : (detail?.[key] ?? row?.[key])) ?? null;
   const title = row?.title ?? null;
   const votes = detail && votesIn(detail.rawPayload);
-  const firstVoteAt = earliest(...(votes ?? []).map(({ castAt }) => castAt));
+  const openedAt = firstVoteAt(votes);
   const ids = [row?.trackingCid, row?.contractId, detail?.trackingCid, detail?.contractId];
   const detailAction = detail ? actionIn(detail) : null;
   const action =
@@ -114,9 +118,9 @@ export function fromExplorer(
     requesterImg: pick("requesterImg"),
     // The first vote comes with the request. Without its time, only the first contract's time is known to be that of the opening.
     createdAt:
-      firstVoteAt === null
+      openedAt === null
         ? earliest(row && openedAtIn(row), detail && openedAtIn(detail))
-        : earliest(pick("createdAt"), firstVoteAt),
+        : earliest(pick("createdAt"), openedAt),
     voteBefore: pick("voteBefore"),
     targetEffectiveAt: pick("targetEffectiveAt"),
     yes: pick("yesCount"),

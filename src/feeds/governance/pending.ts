@@ -6,12 +6,13 @@ import { readPagesOf } from "../../explorer/paging.js";
 import type { Vote, VoteRequestDetail } from "../../explorer/schema/governance.js";
 import type { Reading } from "../../explorer/service.js";
 import { standingOf } from "../../ledger/vote-phase.js";
-import { earliest, readDetail } from "../../ledger/vote-requests.js";
+import { firstVoteAt, readDetail } from "../../ledger/vote-requests.js";
 import { castIn } from "../../ledger/vote-rules.js";
 import { votesIn } from "../../ledger/votes.js";
 import { lazy } from "../../util/single-flight.js";
 import { compareAction } from "./action-changes.js";
 import type { TrackedVoteRequest } from "./collections.js";
+import { votesInContract } from "./contract-votes.js";
 import type { GovernanceEvent } from "./events.js";
 import type { ReadFindings, RequestDeps } from "./requests.js";
 import { type GovernanceTopic, topics } from "./topics.js";
@@ -69,21 +70,6 @@ export function createPendingCheck({ explorer, requests, superValidators, names,
       (name) => name ?? [],
     );
 
-  /**
-   * Returns the votes in the contract. `undefined` if the contract is older than the one in the list, null if
-   * it contains no votes.
-   */
-  const exactVotes = (request: TrackedVoteRequest, { contractId, rawPayload }: VoteRequestDetail) => {
-    const votes = votesIn(rawPayload);
-    if (votes === null) return null;
-    const countOf = (side: boolean) => votes.filter(({ accept }) => accept === side).length;
-    const additionalVotes = countOf(true) + countOf(false) - ((request.yes ?? 0) + (request.no ?? 0));
-    const isNewest = contractId !== null && contractId === request.contractIds.at(-1);
-    // An older contract with the same number of votes may show a vote as it was before its change.
-    const isSame = additionalVotes === 0 && (request.yes === null || countOf(true) === request.yes);
-    return isNewest || additionalVotes > 0 || isSame ? votes : undefined;
-  };
-
   /** True if the times of the votes show that enough had voted by the quorum date. The explorer was behind at that time. */
   const wasInTime = async (
     request: TrackedVoteRequest,
@@ -114,7 +100,7 @@ export function createPendingCheck({ explorer, requests, superValidators, names,
     detail: Detail,
     listedVotes: ListedVotes,
   ) => {
-    const exactTally = detail ? exactVotes(request, detail) : null;
+    const exactTally = detail ? votesInContract(request, detail) : null;
     const readRows = exactTally === null ? await listedVotes() : undefined;
     const isAnswered = Array.isArray(exactTally) || (readRows !== undefined && !readRows.problem);
     const votes = exactTally ?? (readRows && votesOn(request, readRows.data));
@@ -143,7 +129,7 @@ export function createPendingCheck({ explorer, requests, superValidators, names,
     const detail = isWanted ? await detailOf(request) : null;
     if (isUndated(key, request) && detail !== undefined) {
       askedForOpening.add(key);
-      next = { ...next, openedAt: detail && openedBy(detail) };
+      next = { ...next, openedAt: detail && firstVoteAt(votesIn(detail.rawPayload)) };
     }
     if (wantsVotes) {
       const checked = await checkVotes(key, request, detail, listedVotes);
@@ -163,7 +149,7 @@ export function createPendingCheck({ explorer, requests, superValidators, names,
       events.push(...(compared?.events ?? []));
     }
     // An older contract may lack the votes that were in time.
-    const isCurrent = detail != null && exactVotes(request, detail) !== undefined;
+    const isCurrent = detail != null && votesInContract(request, detail) !== undefined;
     if (wantsExpiry) isAnswered &&= detail === null || isCurrent;
     const hasExpired = wantsExpiry && isCurrent ? !(await wasInTime(request, detail)) : request.hasExpired;
     const isJudged = hasExpired !== undefined && hasExpired !== request.hasExpired;
@@ -202,7 +188,3 @@ export function createPendingCheck({ explorer, requests, superValidators, names,
     return { learnt, events };
   };
 }
-
-/** Returns when a request was opened, epoch ms: its requester votes with it. null if its contract does not contain the votes. */
-export const openedBy = ({ rawPayload }: VoteRequestDetail): number | null =>
-  earliest(...(votesIn(rawPayload) ?? []).map(({ castAt }) => castAt));

@@ -1,12 +1,12 @@
 import { ifAnswered } from "../../explorer/errors.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
-import { openedAtIn, readDetail } from "../../ledger/vote-requests.js";
+import { firstVoteAt, openedAtIn, readDetail } from "../../ledger/vote-requests.js";
 import { isOver } from "../../ledger/vote-rules.js";
+import { votesIn } from "../../ledger/votes.js";
 import { HOUR } from "../../util/units.js";
 import { type TrackedVoteRequest, trackedVoteRequests } from "./collections.js";
 import { decide } from "./decisions.js";
 import type { GovernanceEvent } from "./events.js";
-import { openedBy } from "./pending.js";
 import type { RequestDeps } from "./requests.js";
 import { compare, firstSeen, isCorrected, withReopening, withTold } from "./tracking.js";
 
@@ -40,10 +40,12 @@ export function createNewRows({ explorer, state, now }: Pick<RequestDeps, "explo
   const unclearSince = new Map<string, number>();
 
   /** Returns when a request was opened, epoch ms. The row's time is that of the latest vote, so the details are asked. */
-  const openingOf = async (row: VoteRequestListItem): Promise<number | null> =>
-    openedAtIn(row) ??
-    (await ifAnswered(readDetail(explorer, row).then((each) => each && openedBy(each)))) ??
-    row.createdAt;
+  const openingOf = async (row: VoteRequestListItem): Promise<number | null> => {
+    const listed = openedAtIn(row);
+    if (listed !== null) return listed;
+    const detail = await ifAnswered(readDetail(explorer, row));
+    return (detail ? firstVoteAt(votesIn(detail.rawPayload)) : null) ?? row.createdAt;
+  };
 
   /** True if a request was open at a time already. False if the explorer does not say. */
   const wasOpenAt = async (row: VoteRequestListItem, time: number): Promise<boolean> => {
