@@ -187,7 +187,8 @@ async function saveWatch(
     },
   );
   if (isSent) await endRefusals(userId, services.networks);
-  const unchangedTitle = wasDone ? md`Watching again` : md`Nothing changed: you already watch this`;
+  const unchangedTitle =
+    wasDone || health.paused ? md`Watching again` : md`Nothing changed: you already watch this`;
   const changed = isSameSubscription(existing, subscription) ? unchangedTitle : md`Watch changed`;
   return renderer.message({
     title: existing ? changed : md`Watching`,

@@ -223,6 +223,14 @@ describe("/watch", () => {
     await harness.discord.driver.choose(place, list, "validator");
     await harness.discord.driver.click(place, list, "Resume");
     expect(textOf(list)).not.toContain("paused");
+    world().refusing.add(olga.id);
+    harness.pass(LONG_SILENCE);
+    report(quiet);
+    await world().until(paused, "the second pause");
+    world().refusing.delete(olga.id);
+    expect(textOf(await ask("/watch validator", { validator: id }, olga))).toContain("Watching again");
+    expect(await paused()).toBe(false);
+    report();
   });
 
   it("keeps nothing of simultaneous watches and changes that are all refused", async () => {
