@@ -120,6 +120,22 @@ export function overWithin(poll: Poll, alert: SilentAlert, at: number, isGone = 
   setMembers(poll, id, groupAlert, members);
 }
 
+/** Marks a member of open groups as back, because the explorer lists it again with a new report. */
+export function backWithin(poll: Poll, channelId: string, validator: string): void {
+  for (const id of poll.found.groups.get(channelId) ?? []) {
+    const groupAlert = alertIn(poll, id);
+    const isReturned = (member: GroupAlert["members"][number]) =>
+      member.validator === validator && member.isGone;
+    if (groupAlert?.kind !== "many" || !groupAlert.members.some(isReturned)) continue;
+    const members = groupAlert.members.map((member) => {
+      if (!isReturned(member)) return member;
+      const { isGone, ...rest } = member;
+      return { ...rest, backAt: poll.now };
+    });
+    setMembers(poll, id, groupAlert, members);
+  }
+}
+
 /** Returns the end of a snooze that has passed and was not announced yet, epoch ms. */
 function endedSnooze(
   response: AlertResponse | undefined,

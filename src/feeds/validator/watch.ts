@@ -33,6 +33,7 @@ import type { Poll } from "./poll.js";
 import { type ActivityReading, readActivity } from "./reading.js";
 import {
   announceMany,
+  backWithin,
   callSilent,
   dropUnwatchedMembers,
   follow,
@@ -96,17 +97,17 @@ function judgeAbsence(poll: Poll, each: WatchedValidator): ValidatorWatch {
 }
 
 /** Continues the alerts about a validator that the explorer lists again. */
-function noteReturn(
-  { directory, reading, found, now }: Poll,
-  { id, validator, subscription, watch }: WatchedValidator,
-): void {
+function noteReturn(poll: Poll, { id, validator, subscription, watch }: WatchedValidator): void {
+  const { directory, reading, found, now } = poll;
+  const { channelId } = subscription;
   const { goneAt = now, ...rest } = watch;
   // The explorer may show its old row again.
   const isSeen = (reading.seen.get(validator)?.seenAt ?? 0) > goneAt;
   const lastReport = directory.entry("validator", validator)?.seenAt ?? undefined;
   if (!isListedAgain(goneAt, isSeen, lastReport, now)) return;
   found.watches.set(id, rest);
-  found.events.push({ kind: "listed", channelId: subscription.channelId, validator, since: goneAt });
+  found.events.push({ kind: "listed", channelId, validator, since: goneAt });
+  backWithin(poll, channelId, validator);
 }
 
 /** True if a new report of a silent validator must be its first one: no other can have come since the last reading. */

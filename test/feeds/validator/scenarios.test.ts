@@ -160,6 +160,27 @@ it.concurrent("a member of a group that was back and goes silent again is told a
   expect(told.filter(({ kind }) => kind === "many" || kind === "silent")).toHaveLength(2);
 });
 
+it.concurrent("a member of a group that was delisted and is listed again with a report counts as back", async () => {
+  const [goneAt, backAt] = [DEATH + 3 * HOUR, DEATH + 6 * HOUR];
+  const told = await play(
+    {
+      validators: 30,
+      watched: [3, 4, 5],
+      isUnlisted: (number, now) => number === 3 && now >= goneAt && now < backAt,
+      lastReport: (number, now) =>
+        hourly(number, number > 20 || (number === 3 && now >= backAt) ? now : Math.min(now, DEATH)),
+      async inspect(state) {
+        const all = [...(await state.open(alerts).list()).values()];
+        const members = all.flatMap((alert) => (alert.kind === "many" ? alert.members : []));
+        expect(members.filter((each) => each.backAt !== undefined)).toHaveLength(1);
+        expect(members.filter((each) => each.isGone)).toEqual([]);
+      },
+    },
+    10 * HOUR,
+  );
+  expect(told.map(({ kind }) => kind)).toEqual(expect.arrayContaining(["many", "gone", "listed"]));
+});
+
 it.concurrent("validators that an explorer with old data does not know are not called delisted", async () => {
   const [broken, mended] = [START + 3 * HOUR, START + 6 * HOUR];
   const isOld = (now: number) => now >= broken && now < mended;
