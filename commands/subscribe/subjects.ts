@@ -4,6 +4,7 @@ import { answersOf, type FormField } from "../../src/discord/forms.js";
 import { readThing } from "../../src/discord/named-things.js";
 import type { Network } from "../../src/networks/network.js";
 import { typedId } from "../../src/text/ids.js";
+import { escapeText } from "../../src/text/markdown.js";
 import { capitalized, cut } from "../../src/text/plain.js";
 import { yieldIfBusy } from "../../src/util/event-loop.js";
 import { PersonError } from "../../src/util/person-error.js";
@@ -76,7 +77,7 @@ export async function subjectsIn(
     await yieldIfBusy();
     const id = await readThing(typedName, kinds, services, false).catch((error: unknown) => {
       if (error instanceof PersonError)
-        throw new PersonError(`“${cut(typedName, MAX_QUOTED)}”: ${error.message}`);
+        throw new PersonError(`“${escapeText(cut(typedName, MAX_QUOTED))}”: ${error.message}`);
       throw error;
     });
     if (!ids.includes(id)) ids.push(id);

@@ -119,6 +119,9 @@ describe("/setup", () => {
     expect(unknown.content).toMatch(
       /“Nobody at all”: Can't find a validator .* Check the spelling, or paste its full id/,
     );
+    // Half of a surrogate pair, which Discord refuses.
+    const hostile = await add(overview, "Validator", { subjects: "**Nobody** <@1>\ud800" });
+    expect(hostile.content).toMatch(/^“\\\*\\\*Nobody\\\*\\\* \\<\\@1\\>\ufffd”: Can't find/);
     const many = Array.from({ length: 26 }, (_, at) => `v${at}`).join(",");
     expect((await add(overview, "Validator", { subjects: many })).content).toContain("The maximum is 25.");
     expect((await add(overview, "Price", { value: "cheap" })).content).toContain("Type a price in USD");
