@@ -43,7 +43,8 @@ export async function openSlice<T>(load: Load<T>, page: number): Promise<Reading
   const reading = await load({ page: request, size: ROWS_PER_REQUEST });
   // Past the end, for example because the list became shorter: show the last screen instead of an empty one.
   if (reading.data.content.length === 0 && reading.data.unreadable === 0 && request > 0) {
-    return openSlice(load, lastScreen(reading.data.totalElements, page));
+    const lastPage = lastScreen(reading.data.totalElements, page);
+    return lastPage > 1 ? openSlice(load, lastPage) : openEnd(load, request);
   }
   const { sent, totalElements: total } = reading.data;
   // The last page may be short.
@@ -55,6 +56,28 @@ export async function openSlice<T>(load: Load<T>, page: number): Promise<Reading
     ...reading,
     data: slice(reading.data, startRow - request * ROWS_PER_REQUEST, request, ROWS_PER_REQUEST),
   };
+}
+
+/**
+ * Returns the last screen of a list that ends before an empty page, although its number of rows says otherwise. Halves the pages in
+ * which the end may be, so it takes at most six requests.
+ */
+async function openEnd<T>(load: Load<T>, emptyPage: number): Promise<Reading<Slice<T>>> {
+  const open = (page: number) => load({ page, size: ROWS_PER_REQUEST });
+  let lastPage = 0;
+  let end = emptyPage;
+  let reading = await open(lastPage);
+  while (end - lastPage > 1) {
+    const middle = Math.floor((lastPage + end) / 2);
+    const next = await open(middle);
+    if (next.data.content.length === 0 && next.data.unreadable === 0) end = middle;
+    else {
+      lastPage = middle;
+      reading = next;
+    }
+  }
+  const data = slice({ ...reading.data, last: true }, ROWS_PER_REQUEST, lastPage, ROWS_PER_REQUEST);
+  return { ...reading, data };
 }
 
 /**
@@ -89,7 +112,7 @@ async function openBySize<T>(
   if (request > 0 && reading.data.content.length === 0 && reading.data.unreadable === 0) {
     // Past the end: show the last screen instead of an empty one. The explorer's number of rows may be too high.
     if (request === 1 && firstPage.data.totalElements !== null)
-      return { ...firstPage, data: slice(firstPage.data, startRow, 0, size) };
+      return { ...firstPage, data: slice({ ...firstPage.data, last: true }, startRow, 0, size) };
     return openBySize(load, lastScreen(firstPage.data.totalElements, page), key);
   }
   if (request > 0 && samePage(firstPage.data, reading.data, key)) {

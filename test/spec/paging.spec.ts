@@ -96,6 +96,27 @@ describe("openSlice", () => {
     expect((await openSlice(list.load, 20)).data.rows).toEqual([1]);
   });
 
+  it.each([
+    ["far too high", 999, 130, 100, numbers(120, 10), 13],
+    ["too high by one page of the API", 130, 100, 13, numbers(90, 10), 10],
+    ["the most that can be reached", 6_000, 1_234, 510, numbers(1_230, 4), 124],
+  ])(
+    "finds the last page if the explorer's count is %s",
+    async (_, totalElements, count, wanted, rows, page) => {
+      const { load, pages } = listOf(count, (number) => ({
+        totalElements,
+        last: (number + 1) * 100 >= totalElements,
+      }));
+      expect((await openSlice(load, wanted)).data).toMatchObject({
+        rows,
+        page,
+        pages: page,
+        reachable: count,
+      });
+      expect(pages.length).toBeLessThanOrEqual(8);
+    },
+  );
+
   it("treats an empty page without metadata as an empty list", async () => {
     const { load } = listOf(0, () => ({ totalElements: null, last: null }));
     expect((await openSlice(load, 1)).data).toMatchObject({ total: 0, reachable: 0, pages: 1 });
