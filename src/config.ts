@@ -290,9 +290,10 @@ export function misspeltVariables(env: Environment = environment()): readonly st
   return Object.keys(env).flatMap((given) => {
     // It belongs to the network that came first, which the state knows.
     if (given === "GOVERNANCE_CHANNEL_ID") return [];
-    if (ids[0] !== undefined && given in networkVariables && env[given]?.trim() && !isRead(given))
+    const unset = ids.find((id) => !env[`${given}_${id.toUpperCase()}`]?.trim()) ?? ids[0];
+    if (unset !== undefined && given in networkVariables && env[given]?.trim() && !isRead(given))
       return [
-        `${given}: did you mean ${given}_${ids[0].toUpperCase()}? With NETWORKS, each network has its own`,
+        `${given}: did you mean ${given}_${unset.toUpperCase()}? With NETWORKS, each network has its own`,
       ];
     if (known.has(given) || given.length < MIN_NAME) return [];
     const meant = names.find(

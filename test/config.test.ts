@@ -64,6 +64,10 @@ describe("a misspelt variable", () => {
       ["NETWORK_NAME: did you mean NETWORK_NAME_MAIN? With NETWORKS, each network has its own"],
     ],
     [
+      { NETWORKS: "test,main", NETWORK_NAME: "MainNet", NETWORK_NAME_TEST: "TestNet" },
+      ["NETWORK_NAME: did you mean NETWORK_NAME_MAIN? With NETWORKS, each network has its own"],
+    ],
+    [
       {
         NETWORKS: "main,test",
         EXPLORER_API_URL_MAIN: "https://one.example",
