@@ -137,6 +137,8 @@ const NAMED: Readonly<Record<LookupTarget, readonly [what: string, kinds: readon
 
 /** Matches an id of Discord. */
 const SNOWFLAKE = /^\d{17,20}$/;
+/** Matches a mention of a member, a role or a channel. */
+const MENTION = /^<?(?:@[!&]?|#)\d{17,20}>?$/;
 /** Minimum number of characters that are searched for. Shorter texts match too much. */
 export const MIN_SEARCHED = 3;
 /** Matches that are named in the text. The menu has all of them. */
@@ -209,7 +211,7 @@ export const lookup = async (
   context: LookupContext,
 ): Promise<View | Detour> => {
   const { directory, names } = context;
-  if (DISCORD_LINK.test(id) || (of === "lookup" && SNOWFLAKE.test(id)))
+  if (DISCORD_LINK.test(id) || MENTION.test(id) || (of === "lookup" && SNOWFLAKE.test(id)))
     throw new PersonError(
       "That's a Discord id or link. Paste an id from the ledger, or type a name.",
       "missing",

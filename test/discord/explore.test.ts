@@ -214,6 +214,8 @@ describe("a newcomer exploring the ledger", () => {
       ["ab", "Type at least 3 characters"],
       ["https://discord.com/channels/1574727241080766465/1574727241080766472", "a Discord id or link"],
       ["https://discord.gg/global", "a Discord id or link"],
+      ["<@1574727241080766465>", "a Discord id or link"],
+      ["<#1574727241080766472>", "a Discord id or link"],
     ] as const)
       expect(textOf(await driver().ask(somebody(), "/lookup", { id }))).toContain(words);
     const many = await driver().ask(somebody(), "/lookup", { id: word });
