@@ -101,6 +101,12 @@ describe("/watch", () => {
     expect(textOf(await ask("/watch proposal", { proposal: contractId }))).toMatch(
       /Watching.*proposal: .*changes/,
     );
+    // It never gets an announcement of a new request, so its drill is none either.
+    const place = { user: people().ana, channel: general() };
+    const [offered] = await harness.discord.driver.complete(place, "/watch test", "watch", { watch: "Mine" });
+    const drilled = inPrivate().length;
+    await ask("/watch test", { watch: String(offered?.value) });
+    await until(/🧪 TEST: ⏰ .* left to vote: .*Mine/, drilled);
     const before = inPrivate().length;
     ledger().openVoteRequest({ title: "Another", motion: "feature" });
     ledger().castVote(request, true);

@@ -167,7 +167,8 @@ export const definition: FeedDefinition = {
   watches: [proposalWatch, voterWatch],
   tagName: /govern|vote|proposal/i,
 
-  async sample({ explorer, names, now }, { subject }, mark) {
+  async sample({ explorer, names, now }, subscription, mark) {
+    const { subject } = subscription;
     const voter = voterIn(subject);
     const rows = (await ifAnswered(explorer.voteRequests({ page: 0, size: 100 })))?.data.content ?? [];
     const chosenRow = subject === null ? undefined : rows.find((row) => identityOf(row) === subject);
@@ -179,14 +180,12 @@ export const definition: FeedDefinition = {
     const neededVotes = neededFor(request, await countSuperValidators(explorer));
     const messages = createMessages(names, () => now);
     const snapshot = { request, needed: neededVotes, revision: 0, isOver: false, missing: async () => null };
-    return voter === undefined
-      ? messages.announcement(snapshot, mark)
-      : messages.reminder(
-          snapshot,
-          votableUntil(request) ?? now + DAY,
-          mark,
-          notVotedYet([names.distinct(voter)], request, names),
-        );
+    const isReminded =
+      hasTopic(subscription, definition, "reminders") && !hasTopic(subscription, definition, "new");
+    if (!isReminded) return messages.announcement(snapshot, mark);
+    const absence =
+      voter === undefined ? { lines: [] } : notVotedYet([names.distinct(voter)], request, names);
+    return messages.reminder(snapshot, votableUntil(request) ?? now + DAY, mark, absence);
   },
 
   standing: standingFor,
