@@ -20,7 +20,7 @@ const isBareFingerprint = (id: string, kinds: readonly Kind[]): boolean =>
   /^1220[0-9a-f]{64}$/.test(id) && kinds.some((kind) => kind === "validator" || kind === "party");
 
 /** Number of matches that are named in an error message, and the maximum length of each name. */
-const MAX_NAMED = 3;
+const MAX_NAMED = 5;
 const MAX_NAME = 100;
 /** Number of matches among which a part of a name is looked for. */
 const MAX_MATCHES = 25;
@@ -54,7 +54,10 @@ export async function readThing(
   const [only, ...others] = namedMatches.length > 0 ? namedMatches : partlyNamed(directory, kinds, id);
   if (only && others.length === 0) return only.entry.id;
   if (only) {
-    const labels = [only, ...others].map(({ entry }) => entryLabel(entry, MAX_NAME, true));
+    // The state of a vote request does not tell it from another one.
+    const labels = [only, ...others].map(({ entry: { note, ...entry } }) =>
+      entryLabel(entry, MAX_NAME, true),
+    );
     const moreCount = labels.length - MAX_NAMED;
     const moreWords = labels.length < MAX_MATCHES ? `and ${moreCount} more` : "and more";
     const moreEntries = moreCount > 0 ? [moreWords] : [];
