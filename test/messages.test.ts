@@ -55,6 +55,7 @@ it("docs/messages.md lists each sentence that no scene shows", () => {
 
 /** Beginnings of refusals that no scene shows, because they need a race, a limit or a change in the meantime. */
 const NOT_SHOWN: readonly string[] = [
+  "The names of super validators are still loading. Try again i",
   "I'm being restarted, and can't finish this. Please try again",
   "That channel no longer exists. Remove its subscription, or p",
   "That isn't a super validator, so it has no votes. Pick one o",
@@ -105,7 +106,6 @@ const NOT_SHOWN: readonly string[] = [
   "You already watch … things, which is the maximum. Remove one",
   "You can't subscribe …, because you don't have … there.",
   "You can't watch that any more. Use `/watch` to start another",
-  "“…”: …",
   "… of … were added. …",
 ];
 
@@ -221,7 +221,7 @@ const RARE: readonly string[] = [
   "Set one up with ….",
   "Set up with OPERATOR_CHANNEL_ID. Other channels can't subscr",
   "The details are too large to attach.",
-  "The explorer can't be read right now.",
+  "I can't look up its last report right now.",
   "The explorer has no details.",
   "The explorer's price is **…**, but it doesn't say from when.",
   "The explorer's price is **…**, but its time is in the future",
@@ -238,6 +238,7 @@ const RARE: readonly string[] = [
   "Vote requests haven't been checked yet.",
   "Vote requests that ended before … aren't included: I wasn't ",
   "Votes are included up to …. Since then I couldn't read them.",
+  "While the vote is missing, reminders ping each of them in th",
   "While the vote is missing, reminders ping them in ….",
   "You already watch it. This changes your alerts.",
   "You'll be told each time, at most once an hour.",

@@ -5,6 +5,7 @@ import type { Names } from "../directory/names.js";
 import type { MessagePayload, Renderer } from "../discord/message.js";
 import type { PermissionName } from "../discord/permissions.js";
 import type { Explorer } from "../explorer/service.js";
+import type { Rhythms } from "../ledger/network-rhythm.js";
 import type { ScreenName } from "../screens/addresses.js";
 import type { View } from "../screens/view.js";
 import type { State } from "../storage/state.js";
@@ -136,6 +137,7 @@ export interface AnswerDeps extends NameSources {
   /** The subscriptions of servers, by server and feed. */
   readonly subscriptions: { activeIn(guildId: string, feed: string): Promise<readonly Subscription[]> };
   readonly renderer: Renderer;
+  readonly rhythms: Rhythms;
   readonly now: number;
 }
 

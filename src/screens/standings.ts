@@ -93,17 +93,18 @@ export async function judgeRows(
 
 /**
  * Judges the rows of a screen.
- * @returns the reporting states, and the lines that say if the network stands still or the explorer is behind
+ * @returns the reporting states, the lines that say if the network stands still or the explorer is behind, and the time of the data
+ * that they are judged by (epoch ms)
  */
 export async function judgeShown(
   { explorer, rhythms }: Pick<ScreenContext, "explorer" | "rhythms">,
   rows: readonly ReportRow[],
   fetchedAt: number,
-): Promise<{ readonly standings: Standings; readonly lines: readonly Markdown[] }> {
+): Promise<{ readonly standings: Standings; readonly lines: readonly Markdown[]; readonly asOf: number }> {
   const intervals = await rhythms.intervals();
   const { standings, lagLines, behindSince } = await judgeRows(explorer, intervals, rows, fetchedAt);
   const standstill = await standstillLine(rhythms, behindSince);
-  return { standings, lines: standstill ? [standstill] : lagLines };
+  return { standings, lines: standstill ? [standstill] : lagLines, asOf: behindSince ?? fetchedAt };
 }
 
 /** Judges validators of the directory, each as of the time when it was last read: other answers update single entries. */

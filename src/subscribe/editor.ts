@@ -166,7 +166,7 @@ export async function endPause(
 /** Creates the dependencies with which a feed answers a person. */
 export const answerDeps = (
   { user }: Pick<Person, "user">,
-  { explorer, names, directory, subscriptions, renderer, state }: Network,
+  { explorer, names, directory, subscriptions, renderer, state, screens }: Network,
 ): AnswerDeps => ({
   explorer: explorer.for({ person: user.id }),
   state,
@@ -174,6 +174,7 @@ export const answerDeps = (
   directory,
   subscriptions,
   renderer,
+  rhythms: screens.rhythms,
   now: Date.now(),
 });
 

@@ -14,6 +14,7 @@ import {
 } from "../../ledger/network-rhythm.js";
 import { judgeReports } from "../../ledger/rhythm.js";
 import { rhythmWords } from "../../screens/parts.js";
+import { judgeShown } from "../../screens/standings.js";
 import { formatDuration, roughly, spanWords } from "../../text/durations.js";
 import { join, type Markdown, md, timestamp, timestampWithAge } from "../../text/markdown.js";
 import { countedWords } from "../../text/numbers.js";
@@ -196,24 +197,29 @@ export const definition: FeedDefinition = {
     );
   },
 
-  async standing({ explorer, directory, state, now }, subscription) {
+  async standing({ explorer, directory, state, rhythms, now }, subscription) {
     const members = membersOf(subscription.subject ?? "", directory);
     const [validator = ""] = members ?? [];
     if (!members || isGroup(subscription.subject ?? ""))
       return groupStanding(members, { directory, state, now }, chosenAfter(subscription));
-    const detail = (await ifAnswered(explorer.validator({ validatorId: validator })))?.data;
+    const reading = await ifAnswered(explorer.validator({ validatorId: validator }));
     const interval = await readInterval(state, validator);
     const chosenMs = chosenAfter(subscription);
-    const reportedAt = detail ? pastTime(detail.lastActiveAt, now) : null;
-    const { standing, afterMs } = judgeReports(reportedAt, interval.ms, now, chosenMs);
+    const lastActiveAt = reading?.data.lastActiveAt ?? null;
+    const { lines, asOf } = reading
+      ? await judgeShown({ explorer, rhythms }, [{ validator, lastActiveAt }], reading.fetchedAt)
+      : { lines: [], asOf: now };
+    const reportedAt = pastTime(lastActiveAt, asOf);
+    const { standing, afterMs } = judgeReports(reportedAt, interval.ms, asOf, chosenMs);
     const limit = spanWords(afterMs);
-    const reportWords = detail
+    const reportWords = reading
       ? md`Last report ${timestampWithAge(reportedAt)}; ${rhythmWords(interval)}.`
-      : md`The explorer can't be read right now.`;
+      : md`I can't look up its last report right now.`;
     if (standing === "silent") {
       const watch = await state.open(validatorWatches).get(watchId(subscription.channelId, validator));
       return [
         reportWords,
+        ...lines,
         watch?.alert === undefined
           ? md`🔴 It's silent now. You'll get an alert in a few minutes, unless alerts are on hold.`
           : md`🔴 It's silent now. Its alert is open.`,
@@ -221,6 +227,7 @@ export const definition: FeedDefinition = {
     }
     return [
       reportWords,
+      ...lines,
       chosenMs === undefined || chosenMs === afterMs
         ? md`You'll be told after ${limit} without a report.`
         : md`⚠️ \`${formatDuration(chosenMs)}\` is too early for two missed reports: ${interval.isOwn ? "it reports" : "most validators report"} about every ${roughly(interval.ms)}. You'll be told after ${limit} without a report.`,

@@ -149,6 +149,16 @@ describe("a validator that a channel watches", () => {
     harness.pass(50 * MINUTE);
     const hold = await until(/silence alerts are on hold/, before);
     expect(hold.content).toMatch(/^⏸ The explorer's newest data is 5\d min old; silence alerts are on hold$/);
+    // Whoever subscribes now is not told that it is silent.
+    const answer = await ask("/subscribe validator", {
+      validator: watched.party.id,
+      channel: channel.id,
+      role,
+    });
+    expect(textOf(answer)).toMatch(
+      /The explorer is behind: its newest report is from <t:\d+:.*You'll be told after/,
+    );
+    expect(textOf(answer)).not.toContain("It's silent now");
     expect(hold.flags & SILENT_SOUND).toBe(SILENT_SOUND);
     await polls(3);
     report();
