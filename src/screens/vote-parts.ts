@@ -104,7 +104,7 @@ export function standingNote(request: EndingParts, { phase, since }: Standing): 
 
 /** Describes an overdue request. @param since epoch ms */
 export const overdueWords = (since: number | null): Markdown =>
-  md`Enough yes votes since ${timestamp(since, "f")}, but not carried out yet. Votes still count.`;
+  md`Enough yes votes, and due since ${timestamp(since, "f")}, but not carried out yet. Votes still count.`;
 
 /** The colour of a request's message. */
 export function standingTone({ status }: Pick<Standable, "status">, { phase }: Standing): Tone {

@@ -4,6 +4,7 @@ import type { Subscription } from "../../delivery/collections.js";
 import { commitWithin, ownerOf } from "../../delivery/limits.js";
 import type { FeedServices } from "../../delivery/module.js";
 import { NO_SERVER } from "../../delivery/subscriptions.js";
+import { isLoading } from "../../directory/directory.js";
 import { canView, checkMember, checkPingable, isPingable } from "../../discord/access.js";
 import { matchingChoices } from "../../discord/autocomplete.js";
 import { type ActingCommand, commandForManagers, OTHER_VERSION } from "../../discord/command.js";
@@ -89,6 +90,11 @@ async function chosenVoter({ options }: ChatInputCommandInteraction, services: F
   const id = await readThing(options.getString(SV, true), ["voter"], services);
   const knownVoter =
     services.directory.entry("voter", id) ?? services.directory.named(["voter"], id)[0]?.entry;
+  if (!knownVoter && isLoading(services.directory, ["voter"]))
+    throw new PersonError(
+      "The names of super validators are still loading. Try again in a minute.",
+      "missing",
+    );
   if (!knownVoter)
     throw new PersonError(
       "No super validator with that name has voted lately. Pick one of the suggestions as you type.",
@@ -111,8 +117,10 @@ const mentionsOf = (channelIds: readonly string[]): Markdown =>
 /** Says where representatives are pinged, or what to do so that they are. */
 async function pingedLine(services: FeedServices, guildId: string): Promise<Markdown> {
   const pinging = await pingingChannels(services, guildId);
-  if (pinging.length > 0)
+  if (pinging.length === 1)
     return md`-# While the vote is missing, reminders ping them in ${mentionsOf(pinging)}.`;
+  if (pinging.length > 1)
+    return md`-# While the vote is missing, reminders ping each of them in the first of these channels that they can see: ${mentionsOf(pinging)}.`;
   const candidates = (await services.subscriptions.of([guildId, NO_SERVER])).filter(
     ({ feed, userId }) => feed === governance.name && userId === null,
   );

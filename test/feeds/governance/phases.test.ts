@@ -152,7 +152,7 @@ describe("the phase of a vote request", () => {
     harness.pass(HOUR);
     const overdue = await until(/Overdue: Stuck/);
     expect(textOf(overdue)).toMatch(
-      /Enough yes votes since <t:\d+:f>, but not carried out yet\. Votes still count\./,
+      /Enough yes votes, and due since <t:\d+:f>, but not carried out yet\. Votes still count\./,
     );
     expect(textOf(await ask("/proposals show", { proposal: request.firstContractId }))).toContain(
       "⚠️ Overdue.",
