@@ -71,13 +71,14 @@ function button(
   slot: string,
   links: Writer,
 ): APIButtonComponentWithCustomId {
-  return {
+  const made: APIButtonComponentWithCustomId = {
     type: ComponentType.Button,
     style: ButtonStyle.Secondary,
     custom_id: links.customId(slot, to, mark),
     label: oneLine(label, LIMITS.buttonLabel),
-    ...(emoji ? { emoji: { name: emoji } } : {}),
   };
+  if (emoji) made.emoji = { name: emoji };
+  return made;
 }
 
 const pageButton = (url: string): APIButtonComponentWithURL => ({
@@ -145,11 +146,9 @@ export function menuOption(
 ): APISelectMenuOption | undefined {
   const value = links.encode(to, LIMITS.menuText);
   if (value.length > LIMITS.menuText) return undefined;
-  return {
-    label: oneLine(withCoin(label, coin), LIMITS.menuText),
-    value,
-    ...(hint ? { description: oneLine(withCoin(hint, coin), LIMITS.menuText) } : {}),
-    ...(emoji ? { emoji: { name: emoji } } : {}),
-    ...(chosen ? { default: true } : {}),
-  };
+  const option: APISelectMenuOption = { label: oneLine(withCoin(label, coin), LIMITS.menuText), value };
+  if (hint) option.description = oneLine(withCoin(hint, coin), LIMITS.menuText);
+  if (emoji) option.emoji = { name: emoji };
+  if (chosen) option.default = true;
+  return option;
 }
