@@ -157,9 +157,8 @@ export function createScheduledEvents(deps: CalendarDeps, source: CalendarSource
     await storeEvent(id, {
       ...begun,
       // An event that was found may have an earlier name and deadline. The next run changes them.
-      ...(foundEvent
-        ? { name: foundEvent.name, endsAt: Date.parse(foundEvent.scheduled_end_time ?? "") || endsAt }
-        : {}),
+      name: foundEvent?.name ?? name,
+      endsAt: Date.parse(foundEvent?.scheduled_end_time ?? "") || endsAt,
       eventId: event.id,
       startsAt: Date.parse(event.scheduled_start_time),
     });
@@ -171,9 +170,9 @@ export function createScheduledEvents(deps: CalendarDeps, source: CalendarSource
     const { name, description } = wanted;
     /** Changes the event. If it has begun, only its end can be moved. Returns its start. */
     const move = async (hasBegun: boolean): Promise<number> => {
-      const { scheduled_start_time, ...end } = eventTimes;
-      await patch(guildId, eventId, { name, description, ...(hasBegun ? end : eventTimes) });
-      return hasBegun ? Math.min(startsAt, now()) : Date.parse(scheduled_start_time);
+      const movedStart = hasBegun ? undefined : eventTimes.scheduled_start_time;
+      await patch(guildId, eventId, { name, description, ...eventTimes, scheduled_start_time: movedStart });
+      return movedStart === undefined ? Math.min(startsAt, now()) : Date.parse(movedStart);
     };
     const beginsAt = await unlessStarted(startsAt <= now(), move);
     await storeEvent(id, { ...event, name, endsAt: wanted.endsAt, startsAt: beginsAt });

@@ -1,6 +1,5 @@
 import { type APIMessage, MessageFlags, type REST, Routes } from "discord.js";
 import * as z from "zod";
-import { defined } from "../util/present.js";
 import { ErrorCode, hasCode } from "./errors.js";
 import { LIMITS } from "./limits.js";
 import type { MessagePayload } from "./message.js";
@@ -45,6 +44,7 @@ export const replacing = (payload: MessagePayload, replaced: string, pings: stri
     ? payload
     : { ...payload, content: textWith(pings, payload) };
 
+/** Returns the body of a request. What is undefined is missing from its JSON. */
 function requestBodyOf({ payload, nonce, roleIds = [], userIds = [], isSilent, replyTo }: Post) {
   const pings = pingsTo({ roleIds, userIds });
   const content = textWith(pings, payload);
@@ -57,15 +57,13 @@ function requestBodyOf({ payload, nonce, roleIds = [], userIds = [], isSilent, r
     allowed_mentions: { parse: [], roles, users },
     nonce,
     enforce_nonce: true,
-    ...defined({
-      content: content || undefined,
-      flags: isSilent ? MessageFlags.SuppressNotifications : undefined,
-      attachments:
-        payload.files.length > 0
-          ? payload.files.map(({ description }, id) => ({ id, description }))
-          : undefined,
-      message_reference: replyTo ? { message_id: replyTo, fail_if_not_exists: false } : undefined,
-    }),
+    content: content || undefined,
+    flags: isSilent ? MessageFlags.SuppressNotifications : undefined,
+    attachments:
+      payload.files.length > 0
+        ? payload.files.map(({ description }, id) => ({ id, description }))
+        : undefined,
+    message_reference: replyTo ? { message_id: replyTo, fail_if_not_exists: false } : undefined,
   };
 }
 
@@ -143,7 +141,7 @@ export async function postToForum(
       name: title,
       auto_archive_duration: ARCHIVE_MINUTES,
       message,
-      ...(tagId === null ? {} : { applied_tags: [tagId] }),
+      applied_tags: tagId === null ? undefined : [tagId],
     },
     files: filesOf(post),
     signal,
@@ -177,9 +175,7 @@ export async function setArchived(
   signal?: AbortSignal,
 ): Promise<void> {
   try {
-    checkAnswer(
-      await rest.patch(Routes.channel(threadId), { body: { archived }, ...(signal ? { signal } : {}) }),
-    );
+    checkAnswer(await rest.patch(Routes.channel(threadId), { body: { archived }, signal }));
   } catch (error) {
     if (!archived || !hasCode(error, ErrorCode.InvalidActionOnArchivedThread)) throw error;
   }
@@ -206,11 +202,10 @@ export async function editMessage(
   pings?: string,
 ): Promise<void> {
   const { embeds, components, attachments } = payload;
-  const text =
-    pings === undefined || payload.content === undefined ? {} : { content: textWith(pings, payload) };
+  const content = pings === undefined || payload.content === undefined ? undefined : textWith(pings, payload);
   checkAnswer(
     await rest.patch(Routes.channelMessage(channelId, messageId), {
-      body: { ...text, embeds, components, attachments, allowed_mentions: { parse: [] } },
+      body: { content, embeds, components, attachments, allowed_mentions: { parse: [] } },
     }),
   );
 }
