@@ -1,7 +1,7 @@
 import { setArchived } from "../discord/post.js";
 import type { Collection } from "../storage/state.js";
 import type { Write } from "../storage/store.js";
-import { defined } from "../util/present.js";
+import { defined, present } from "../util/present.js";
 import {
   type Announced,
   announcedId,
@@ -75,8 +75,7 @@ function followUps(
   { thread, publish, forum }: Subscription,
   beginsOne: boolean,
 ): NonNullable<Announced["todo"]> {
-  if (forum) return [];
-  return [...(beginsOne && thread ? (["thread"] as const) : []), ...(publish ? (["publish"] as const) : [])];
+  return forum ? [] : present([beginsOne && thread && "thread", publish && "publish"]);
 }
 
 /** Returns the documents for a sent message: one for each subject that it begins, or one while follow-up steps remain. */
@@ -113,7 +112,6 @@ function writesFor(
       gone: sent.gone || undefined,
     }),
   };
-  const withTodo = todo.length > 0 ? { todo } : {};
   const eventId = feed.idOf(event);
   const followedSubjects = todo.length > 0 ? [subjects[0] ?? eventId] : [];
   // Later news about the others must not reply to a message that does not name them.
@@ -125,7 +123,7 @@ function writesFor(
       ...message,
       subject,
       news: !beginsSubject,
-      ...(index === 0 ? withTodo : {}),
+      ...defined({ todo: index === 0 && todo.length > 0 ? todo : undefined }),
     };
     const id = beginsSubject
       ? announcedId(message.feed, subject, channelId)

@@ -6,6 +6,7 @@ import {
   OverwriteType,
   PermissionFlagsBits,
 } from "discord-api-types/v10";
+import { present } from "../util/present.js";
 
 /** A channel with all data that determines a member's permissions. It is read over REST, because the bot caches no servers. */
 export interface ChannelPlace {
@@ -89,16 +90,17 @@ export function neededIn(
   needsMention: boolean,
 ): readonly PermissionName[] {
   const { channel } = place;
-  const forum = channel.type === ChannelType.GuildForum;
-  return [
+  const opensThreads = thread && channel.type !== ChannelType.GuildForum;
+  return present([
     "ViewChannel",
     ...writeIn(channel),
     "EmbedLinks",
     "AttachFiles",
     "ReadMessageHistory",
-    ...(thread && !forum ? (["CreatePublicThreads", "SendMessagesInThreads"] as const) : []),
-    ...(needsMention ? (["MentionEveryone"] as const) : []),
-  ];
+    opensThreads && "CreatePublicThreads",
+    opensThreads && "SendMessagesInThreads",
+    needsMention && "MentionEveryone",
+  ]);
 }
 
 /** Returns the permissions for writing in a channel. */
