@@ -158,7 +158,12 @@ export function startProcess(
         renderer,
         polls: { governance: { pollSeconds: 60 }, watchPollSeconds: 300 },
         log,
-        self: { troubles: () => new Map(), unforeseen: () => [] },
+        self: {
+          troubles: () => new Map(),
+          unforeseen: () => [],
+          explorerVariables: [],
+          commandsProblem: () => null,
+        },
         onDelivered() {},
         onPoll() {},
         onWaiting() {},

@@ -75,7 +75,12 @@ it("loads thousands of stored names before the first message after a start", asy
     renderer: createRenderer(newLinks()),
     charts: { price: async () => undefined, bars: async () => undefined },
     polls: { governance: { pollSeconds: 60 }, watchPollSeconds: 300 },
-    self: { troubles: () => new Map(), unforeseen: () => [] },
+    self: {
+      troubles: () => new Map(),
+      unforeseen: () => [],
+      explorerVariables: [],
+      commandsProblem: () => null,
+    },
     log: quiet,
     onDelivered() {},
     onPoll() {},

@@ -30,14 +30,14 @@ export interface SelfReport {
   /** Returns the explorer's undocumented answers of the last day. */
   unforeseen(): readonly UnforeseenAnswer[];
   /** Names of the variables for the explorer's key and address. */
-  readonly explorerVariables?: readonly string[];
+  readonly explorerVariables: readonly string[];
   /** Returns the names of the feeds that were not read in time, among those that must not be missed. */
   unread(): readonly string[];
   /**
-   * Returns the reason if the bot's commands are not registered, null if they are. `undefined` until Discord has answered. Missing
-   * where another network tells it.
+   * Returns the reason if the bot's commands are not registered, null if they are, or if another network tells it. `undefined` until
+   * Discord has answered.
    */
-  commandsProblem?(): string | null | undefined;
+  commandsProblem(): string | null | undefined;
   /**
    * Returns the waiting time of the oldest delivery that could be sent, in ms. 0 if none is waiting.
    * @param exceptFeed a feed to exclude

@@ -198,7 +198,7 @@ export function createNetwork(
       troubles: explorer.troubles,
       unforeseen: unforeseen.recent,
       explorerVariables: [settings.explorer.variables.key, settings.explorer.variables.url],
-      ...(settings === config.networks[0] ? { commandsProblem: shared.commandsProblem } : {}),
+      commandsProblem: settings === config.networks[0] ? shared.commandsProblem : () => null,
     },
     log,
     onDelivered: metrics.delivery,

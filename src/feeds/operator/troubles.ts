@@ -43,10 +43,10 @@ export const isLate = (waitingMs: number): boolean => waitingMs > LATE_MS;
 
 /** Finds the bot's current problems. */
 export function findTroubles(signs: Signs): FoundTroubles {
-  const { troubles, unforeseen, commandsProblem, explorerVariables = [], waitingMs } = signs;
+  const { troubles, unforeseen, commandsProblem, explorerVariables, waitingMs } = signs;
   const { unread, unreadable, elapsed } = signs;
   const foundProblems = new Map<TroubleKind, readonly string[] | undefined>();
-  const unregistered = commandsProblem ? commandsProblem() : null;
+  const unregistered = commandsProblem();
   if (unregistered !== null)
     foundProblems.set("commands", unregistered === undefined ? undefined : [unregistered]);
   const explorer = troubles();

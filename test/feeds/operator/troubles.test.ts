@@ -18,6 +18,8 @@ const NOW = Date.UTC(2026, 10, 22);
 const well: Signs = {
   troubles: () => new Map(),
   unforeseen: () => [],
+  explorerVariables: [],
+  commandsProblem: () => null,
   waitingMs: 0,
   unread: [],
   unreadable: [],

@@ -44,7 +44,14 @@ function newFeed(state: State, now: number) {
     renderer: createRenderer(newLinks()),
     rest: new REST(),
     pacer: createPacer(),
-    self: { troubles: () => new Map(), unforeseen: () => [], waitingMs: async () => 0, unread: () => [] },
+    self: {
+      troubles: () => new Map(),
+      unforeseen: () => [],
+      explorerVariables: [],
+      commandsProblem: () => null,
+      waitingMs: async () => 0,
+      unread: () => [],
+    },
     log: quiet,
     now: () => now,
   };
