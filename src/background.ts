@@ -170,7 +170,7 @@ function startWork(deps: BackgroundDeps, state: State, lease: Lease) {
       if (!ending.signal.aborted) unanswered.ends();
     };
     return repeat(run, everyMs, log, {
-      ...(namedSlow ? { name } : {}),
+      name: namedSlow ? name : undefined,
       onError: (err) => {
         if (err instanceof LeaseLost || err instanceof StateError) return;
         if (err instanceof ExplorerError && err.unsent) return;

@@ -45,7 +45,7 @@ export const createSubscribeLinks =
         if (!watches.some((watch) => watch.screen?.name === screen && watch.screen.isForChannels)) return [];
         const hereAddress = buttonAddress(subscribeHereButton, {
           feed: name,
-          ...(subject?.option ? { id } : {}),
+          id: subject?.option ? id : undefined,
         });
         return [{ name, link: { emoji: "📣", to: hereAddress } }];
       }),

@@ -83,8 +83,8 @@ export async function openFor<Services extends AnswerServices>(
   to: ScreenAddress,
   from?: { readonly back: ScreenAddress | undefined; readonly refresh: boolean },
 ): Promise<MessagePayload> {
-  const options = { isPatient: true, ...(from?.refresh ? { maxAgeMs: REFRESH_MS } : {}) };
-  const bound = explorer.for({ person: interaction.user.id }, options);
+  const maxAgeMs = from?.refresh ? REFRESH_MS : undefined;
+  const bound = explorer.for({ person: interaction.user.id }, { isPatient: true, maxAgeMs });
   // A person may use the bot in a server that has not added it, and cannot set anything up there.
   const isServers = interaction.authorizingIntegrationOwners.guildId !== null;
   const memberPermissions = isServers ? interaction.memberPermissions : null;
@@ -92,7 +92,7 @@ export async function openFor<Services extends AnswerServices>(
   const mayManage = memberPermissions?.has(PermissionFlagsBits.ManageGuild) ?? false;
   const { view, address } = await openScreen(to, {
     ...screens,
-    ...(mayManage ? {} : { subscribeLinks: noLinks }),
+    subscribeLinks: mayManage ? screens.subscribeLinks : noLinks,
     explorer: bound,
     commands: () => commandHelp(help.commands, help.paths(), mayDo),
   });

@@ -125,16 +125,14 @@ export const environmentOf =
     feeds: readonly FeedModule[],
   ) =>
   (): readonly FixedSubscription[] => {
-    const isOldest = id !== undefined && known.oldest() === id;
-    return environmentSubscriptions(
-      {
-        [id === undefined ? "GOVERNANCE_CHANNEL_ID" : `GOVERNANCE_CHANNEL_ID_${id.toUpperCase()}`]:
-          governanceChannelId,
-        ...(isOldest ? { GOVERNANCE_CHANNEL_ID: governance.channelId } : {}),
-      },
-      operatorChannelId,
-      feeds,
-    );
+    const governanceIds =
+      id === undefined
+        ? { GOVERNANCE_CHANNEL_ID: governanceChannelId }
+        : {
+            [`GOVERNANCE_CHANNEL_ID_${id.toUpperCase()}`]: governanceChannelId,
+            GOVERNANCE_CHANNEL_ID: known.oldest() === id ? governance.channelId : undefined,
+          };
+    return environmentSubscriptions(governanceIds, operatorChannelId, feeds);
   };
 
 /** Creates a network, its background work, and the job that loads its names. */

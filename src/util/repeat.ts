@@ -9,7 +9,7 @@ export interface Job {
 
 interface RepeatOptions {
   /** Name of the job for the log message when a run takes longer than the interval. Without a name, that is not logged. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Delay before a failed run is repeated, in ms. */
   readonly retryMs?: number;
   /** Called with the error of a failed run. By default it is logged. */
