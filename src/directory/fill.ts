@@ -5,7 +5,7 @@ import { estimateRhythm } from "../ledger/network-rhythm.js";
 import type { Log } from "../log.js";
 import type { State } from "../storage/state.js";
 import { ageOf } from "../util/clock.js";
-import { singleFlight } from "../util/single-flight.js";
+import { joinedRun } from "../util/single-flight.js";
 import { MINUTE } from "../util/units.js";
 import { checkEntries, knownTokens, nameLists, nameListTimes } from "./collections.js";
 import { type Directory, KINDS, type Kind } from "./directory.js";
@@ -58,8 +58,7 @@ export function createDirectoryLoader(
       .commit([state.open(knownTokens).add(entry.id, entry)])
       .catch((err: unknown) => log.warn({ err }, "A token's name could not be stored"));
   };
-  const flights = new Map<"lists", Promise<void>>();
-  return () => singleFlight(flights, "lists", () => loadDirectory(directory, state, now), false);
+  return joinedRun(() => loadDirectory(directory, state, now));
 }
 
 interface FillDeps {

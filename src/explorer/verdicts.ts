@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { singleFlight } from "../util/single-flight.js";
+import { joinedRun, singleFlight } from "../util/single-flight.js";
 import { withDeadline } from "../util/timeouts.js";
 import { SECOND } from "../util/units.js";
 import type { Priority } from "./budget.js";
@@ -126,7 +126,7 @@ export function createVerdicts({ get, queue, onWithheld, onRequest }: VerdictOpt
    * may not be for all of them. Those that refuse it are not asked again until they answer. If one does not answer at all, nothing is
    * concluded.
    */
-  const probeUsualEndpoints = async (doubted?: EndpointName): Promise<"answered" | "refused" | "unknown"> => {
+  const probeKey = joinedRun(async (doubted?: EndpointName): Promise<"answered" | "refused" | "unknown"> => {
     const isUsual = ({ endpoint }: Asked) => !withheld.has(endpoint) && endpoint !== doubted;
     const latest = [...answered.values()].filter(isUsual).reverse();
     const others = NEEDED.filter((each) => isUsual(each) && !answered.has(each.endpoint));
@@ -147,10 +147,7 @@ export function createVerdicts({ get, queue, onWithheld, onRequest }: VerdictOpt
       return "answered";
     }
     return "refused";
-  };
-  const probes = new Map<"key", ReturnType<typeof probeUsualEndpoints>>();
-  const probeKey = (doubted?: EndpointName) =>
-    singleFlight(probes, "key", () => probeUsualEndpoints(doubted), false);
+  });
 
   /** True if an endpoint answers now. `undefined` if no request is left to find out. */
   const isAnswering = async (asked: Asked): Promise<boolean | undefined> => {

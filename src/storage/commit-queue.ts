@@ -1,3 +1,4 @@
+import { joinedRun } from "../util/single-flight.js";
 import type { Write } from "./store.js";
 
 /** Time for which commits are batched, in ms. They are written with one sync, because a disk may take long for it. */
@@ -38,7 +39,7 @@ export function createCommitQueue(
     return pending.splice(0, next < 0 ? pending.length : Math.max(1, next));
   };
   /** Writes all pending commits. A transaction begins once the disk has the one before. */
-  const writePending = async () => {
+  const flushOnce = joinedRun(async () => {
     for (let batch = nextBatch(); batch.length > 0; batch = nextBatch()) {
       try {
         const results = await writeTogether(batch.map(({ writes }) => writes));
@@ -47,21 +48,16 @@ export function createCommitQueue(
         for (const { reject } of batch) reject(error);
       }
     }
-  };
-  let writing: Promise<void> | undefined;
-  const flushOnce = (): Promise<void> => {
-    writing ??= writePending().finally(() => {
-      writing = undefined;
-    });
-    return writing;
-  };
+  });
   return {
     add: (writes) =>
       new Promise((resolve, reject) => {
         if (pending.push({ writes, resolve, reject }) === 1) setTimeout(flushOnce, GATHER_MS);
       }),
     async flush() {
-      while (writing || pending.length > 0) await flushOnce();
+      // The first one may only wait for commits that are being written.
+      do await flushOnce();
+      while (pending.length > 0);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { ageOf } from "./clock.js";
-import { singleFlight } from "./single-flight.js";
+import { joinedRun } from "./single-flight.js";
 import { withTimeout } from "./timeouts.js";
 import { MINUTE, SECOND } from "./units.js";
 
@@ -19,10 +19,9 @@ export function inMemory<T>(
   onError: (err: unknown) => void,
   now: () => number = Date.now,
 ): () => Promise<T | undefined> {
-  const flights = new Map<"value", Promise<void>>();
   let value: T | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
-  const refresh = async () => {
+  const refresh = joinedRun(async () => {
     try {
       value = await read();
       readAt = now();
@@ -30,10 +29,9 @@ export function inMemory<T>(
       onError(err);
       readAt = now() - MEMORY_MS + AGAIN_MS;
     }
-  };
+  });
   return async () => {
-    if (ageOf(readAt, now()) >= MEMORY_MS)
-      await withTimeout(singleFlight(flights, "value", refresh, false), WAIT_MS, () => undefined);
+    if (ageOf(readAt, now()) >= MEMORY_MS) await withTimeout(refresh(), WAIT_MS, () => undefined);
     return value;
   };
 }

@@ -26,6 +26,14 @@ export function singleFlight<Key, T>(
   return started;
 }
 
+/** Shares a run among all callers that ask while it is under way. The call after it starts the next one. */
+export function joinedRun<Given extends readonly unknown[], T>(
+  run: (...given: Given) => Promise<T>,
+): (...given: Given) => Promise<T> {
+  const flights = new Map<"run", Promise<T>>();
+  return (...given) => singleFlight(flights, "run", () => run(...given), false);
+}
+
 /** Returns a function that loads a value on the first call and keeps it. If the load fails, the next call tries again. */
 export function lazy<T>(load: () => Promise<T>): () => Promise<T> {
   const flights = new Map<"value", Promise<T>>();
