@@ -60,7 +60,7 @@ const viewOf = (title: string, mark?: string): View => ({
   menus: [
     { placeholder: "A menu", choices: [{ label: "Help", hint: "All commands", to: address("help", {}) }] },
   ],
-  links: [{ label: "A button", emoji: "🔎", to: address("help", {}), ...(mark ? { mark } : {}) }],
+  links: [{ label: "A button", emoji: "🔎", to: address("help", {}), mark }],
 });
 
 const renderer = createRenderer(createLinks(NO_KEYS, () => undefined));

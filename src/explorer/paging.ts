@@ -27,7 +27,7 @@ export interface Slice<T> {
   readonly total: number | null;
   readonly reachable: number | null;
   /** Number of rows of the fetched page that could not be read. */
-  readonly unreadable?: number;
+  readonly unreadable?: number | undefined;
 }
 
 type Load<T> = (page: { page: number; size: number }) => Promise<Reading<Page<T>>>;
@@ -175,7 +175,7 @@ function slice<T>(source: Page<T>, start: number, request: number, size: number)
     pages: Math.max(1, Math.min(Math.ceil(reachable / ROWS_PER_SCREEN) + (hasMore ? 1 : 0), MAX_SCREENS)),
     total: isOpenEnded ? null : Math.max(total ?? rowsHeld, last ? 0 : rowsHeld),
     reachable: isOpenEnded ? null : reachable,
-    ...(unreadable > 0 ? { unreadable } : {}),
+    unreadable: unreadable || undefined,
   };
 }
 

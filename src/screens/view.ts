@@ -16,7 +16,7 @@ export interface Link {
   readonly emoji?: string;
   readonly to: Address;
   /** Identifies a delivered message. The screen ignores it. */
-  readonly mark?: string;
+  readonly mark?: string | undefined;
 }
 
 /** A choice in a menu that leads to an address. */
@@ -59,7 +59,7 @@ export interface ExplorerPage {
 /** A message as data. src/discord turns it into a message within Discord's limits. */
 export interface View {
   /** Missing if the notification says it all. */
-  readonly title?: Markdown;
+  readonly title?: Markdown | undefined;
   /** Neutral by default. */
   readonly tone?: Tone | undefined;
   /**
@@ -83,7 +83,7 @@ export interface View {
   /** True if the explorer does not know the id that a person guessed, so that the id is not stored. */
   readonly isNothing?: boolean;
   /** The web explorer's page of the thing, if it has one. */
-  readonly explorerPage?: ExplorerPage;
+  readonly explorerPage?: ExplorerPage | undefined;
   /** Destination of "back" without a previous screen. */
   readonly parent?: ScreenAddress;
 }

@@ -55,7 +55,7 @@ export function createMessages(names: Names, now: () => number) {
   ): View => {
     const kind = kindWords(request, names.voteRequest(request));
     return {
-      ...(kind === null ? {} : { title: md`${kind}` }),
+      title: kind === null ? undefined : md`${kind}`,
       tone: parts.tone,
       notification: parts.notification,
       body: voteRequestLines(request, parts.notes, {
@@ -66,7 +66,7 @@ export function createMessages(names: Names, now: () => number) {
       }),
       thumbnail: request.requesterImg,
       links: announcementLinks(request.identity, mark),
-      ...(request.identity === null ? {} : { explorerPage: { kind: "proposal", id: request.identity } }),
+      explorerPage: request.identity === null ? undefined : { kind: "proposal", id: request.identity },
     };
   };
 
