@@ -2,7 +2,7 @@ import { ErrorCode, hasCode, isRateLimit } from "../discord/errors.js";
 import { createOwnId, guildOf, isTimedOut } from "../discord/places.js";
 import { channelState, isMember } from "../discord/post.js";
 import { isTemporary, problemOf, retryAfterOf, wordsFor } from "../discord/problems.js";
-import { announcedId, announcements, type Delivery, watchers } from "./collections.js";
+import { announcedId, announcements, type Delivery, type Health, watchers } from "./collections.js";
 import { backoffMs, GIVE_UP_MS, resultOf } from "./decisions.js";
 import { type Attempt, type createRecord, type SendingContext, whileSubscribed } from "./recording.js";
 
@@ -30,7 +30,7 @@ export function createFail(context: SendingContext, record: ReturnType<typeof cr
   const announced = state.open(announcements);
   const ownId = createOwnId(rest);
 
-  const recordError = (delivery: Delivery, error: string, more: object = {}) =>
+  const recordError = (delivery: Delivery, error: string, more: Health = {}) =>
     whileSubscribed(subscriptions, delivery, async (unchanged) => {
       const { channelId } = delivery;
       const health = { ...(await subscriptions.health(channelId)), error, erroredAt: now(), ...more };
@@ -80,10 +80,8 @@ export function createFail(context: SendingContext, record: ReturnType<typeof cr
     }
     // The operator cannot change what a person refuses.
     onDelivered(waiting.feed, userId === null ? "paused" : "refused", now() - waiting.at);
-    await recordError(waiting, hasLeftServer ? LEFT_SERVER : wordsFor(error), {
-      paused: true,
-      ...(hasLeftServer ? { goneSince: now() } : {}),
-    });
+    if (hasLeftServer) await recordError(waiting, LEFT_SERVER, { paused: true, goneSince: now() });
+    else await recordError(waiting, wordsFor(error), { paused: true });
   };
 
   /** Removes a deleted channel. One that the environment sets is paused instead. */

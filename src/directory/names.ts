@@ -171,7 +171,8 @@ export function createNames({ directory, explorer, state, log, coin = DEFAULT_CO
       const entry = directory.entry("proposal", identity);
       // Only a row of the list has a title.
       const isGone = entry?.goneAt !== undefined && request.title === null && !isOver(request, Date.now());
-      return { ...request, ...names.seenOf(identity), ...(isGone ? { isGone, title: entry.name } : {}) };
+      const seen = { ...request, ...names.seenOf(identity) };
+      return isGone ? { ...seen, isGone, title: entry.name } : seen;
     },
 
     isFormer: (voter) => directory.entry("voter", voterId(voter))?.active === false,

@@ -34,15 +34,15 @@ export function afterMissing(
 ): TrackedVoteRequest {
   const missed = missedAgain(known);
   if (!hasVanished(missed) || (status === null && !isLongPast(known, now))) return missed;
-  return {
+  const closed = {
     ...missed,
-    phase: "closed",
+    phase: "closed" as const,
     status: status ?? known.status,
-    ...(status === null ? { endUnconfirmed: true } : {}),
     closedAt: now,
     openUntil: null,
     revision: known.revision + 1,
   };
+  return status === null ? { ...closed, endUnconfirmed: true } : closed;
 }
 
 /**

@@ -63,26 +63,25 @@ export function firstSeen(
   const isRowOpen = isOpen(row, now);
   // Without a status, a request past its dates has not ended for certain.
   if (!baseline && !isRowOpen && !isOver(row, now)) return undefined;
-  return {
+  const request = {
     identity,
     contractIds: row.contractId === null ? [] : [row.contractId],
-    phase: isRowOpen ? "open" : "ignored",
     status: row.status,
     requester: row.requester,
     terms: termsOf(row, undefined),
     ...tallyIn(row),
     revision: 1,
     missedReads: 0,
-    // For a request that opened while the bot was watching, all votes are announced. For an older one, only
-    // later votes are.
-    ...(baseline || !isRowOpen
-      ? {}
-      : { votes: {}, needsDetail: castIn({ yes: row.yesCount, no: row.noCount }) > 0 }),
     voteSequence: 0,
     changeSequence: 0,
     reminded: [],
-    ...(isRowOpen ? {} : { closedAt: now }),
   };
+  if (!isRowOpen) return { ...request, phase: "ignored", closedAt: now };
+  if (baseline) return { ...request, phase: "open" };
+  // For a request that opened while the bot was watching, all votes are announced. For an older one, only
+  // later votes are.
+  const needsDetail = castIn({ yes: row.yesCount, no: row.noCount }) > 0;
+  return { ...request, phase: "open", votes: {}, needsDetail };
 }
 
 /** The changes in a row. */

@@ -164,7 +164,7 @@ export function createGovernanceWatch(deps: GovernanceWatchDeps) {
     // The list is as old as its first page. Requests that opened while it was read may be missing.
     const completeAt = firstPage.fetchedAt;
     const isPartial = !whole && (!lastRead || lastRead.isPartial === true);
-    const read = { completeAt, ...(isPartial && { isPartial }) };
+    const read = isPartial ? { completeAt, isPartial } : { completeAt };
     yield* settle(allFindings, done ? [readTimes.put(PROGRESS, read)] : []);
     // Newer requests may have pushed one off the only page that an explorer shows. Its details say how it ended.
     if (whole || isOnlyPage) {

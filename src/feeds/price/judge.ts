@@ -150,7 +150,7 @@ export function judge(
         ? samples.findLast(([, each]) => !isPastLimit(condition, Number(each)))
         : undefined;
     return {
-      memory: { isArmed: false, told: { at: now, price, ...(isMove ? { isDown } : {}) } },
+      memory: { isArmed: false, told: isMove ? { at: now, price, isDown } : { at: now, price } },
       from: lastOutside?.[1] ?? base ?? price,
       ...defined({ since }),
     };

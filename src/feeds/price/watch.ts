@@ -67,7 +67,7 @@ export function createPoll(explorer: Explorer, state: State, now: () => number) 
             to: price,
             at: now(),
             since: judgement.since,
-            ...(condition.repeat === "once" ? { isLast: true } : {}),
+            isLast: condition.repeat === "once" || undefined,
           });
       }
       if (events.length + writes.length > 0) yield { events, writes };

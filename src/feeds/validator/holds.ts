@@ -141,7 +141,7 @@ export function settleHold(poll: Poll): void {
         kind: "hold",
         channelId,
         since: hold.since,
-        ...(hold.standstill ? { isStandstill: true } : {}),
+        isStandstill: hold.standstill ? true : undefined,
       });
   }
 }

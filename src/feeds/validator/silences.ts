@@ -79,7 +79,8 @@ export async function callSilent(
   if (!knownGroup) addTo(found.groups, channelId, alertId(channelId, within));
   if (knownGroup && loaded.alerts.has(alertId(channelId, within)) && isNewRole(knownGroup))
     found.events.push({ kind: "joined", channelId, validator, since: knownGroup.toldAt });
-  const members = [...(knownGroup?.members ?? []), { validator, ...(roleId === null ? {} : { roleId }) }];
+  const member = roleId === null ? { validator } : { validator, roleId };
+  const members = [...(knownGroup?.members ?? []), member];
   found.alerts.set(alertId(channelId, subject), { ...alert, within });
   const { endedAt, ...open } = knownGroup ?? {
     kind: "many" as const,
