@@ -30,6 +30,7 @@ import { claimVersion, createState } from "./storage/state.js";
 import { ConflictError, type StateError } from "./storage/store.js";
 import { createWriteProbe } from "./storage/write-probe.js";
 import { digest } from "./util/digest.js";
+import { errorCode } from "./util/error-code.js";
 import { present } from "./util/present.js";
 import type { Job } from "./util/repeat.js";
 import { unlessAborted } from "./util/timeouts.js";
@@ -307,7 +308,7 @@ async function openHealth(
   try {
     return await serveHealth({ port, host, metrics, unready });
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    const code = errorCode(error) || String(error);
     throw new ConfigError([
       `HTTP_PORT ${port} can't be opened on HTTP_HOST ${host} (${code}). Use a free port and an address of this machine`,
     ]);

@@ -2,6 +2,7 @@ import ky, { HTTPError } from "ky";
 import type { Log } from "./log.js";
 import type { LeasedWork } from "./storage/lease.js";
 import { StateError } from "./storage/store.js";
+import { connectionProblem } from "./util/error-code.js";
 import { createNotice } from "./util/notice.js";
 import { type Job, repeat } from "./util/repeat.js";
 import { MINUTE, SECOND } from "./util/units.js";
@@ -26,12 +27,8 @@ class Stalled extends Error {
 }
 
 /** Returns the reason why a monitor could not be called. The monitor's address is left out because it is a secret. */
-function reasonOf(error: unknown): string {
-  if (error instanceof HTTPError) return `it answered ${error.response.status}`;
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  return code || (cause instanceof Error ? cause.name : "no connection");
-}
+const reasonOf = (error: unknown): string =>
+  error instanceof HTTPError ? `it answered ${error.response.status}` : connectionProblem(error);
 
 /**
  * Calls a monitor each minute while the background work is running. If the work stalls or the process ends, the calls stop and

@@ -8,6 +8,7 @@ import { IN_USE, isLeaseHeld } from "./storage/lease.js";
 import { explainRedis } from "./storage/redis-words.js";
 import { StateError } from "./storage/store.js";
 import { exportState, importState } from "./storage/transfer.js";
+import { errorCode } from "./util/error-code.js";
 
 /**
  * Exports the state to a file or imports it from one: `state-tool export FILE` or `state-tool import FILE [--replace]`. `-` as
@@ -129,7 +130,7 @@ function readJson(file: string): unknown {
   try {
     return JSON.parse(decodedText(readFileSync(file === STANDARD ? STDIN : file)));
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EISDIR")
+    if (errorCode(error) === "EISDIR")
       throw new StateError(`${file} is a folder. Name the file that an export wrote`);
     throw new StateError(`${file === STANDARD ? "The standard input" : file} cannot be read as JSON`);
   }

@@ -2,6 +2,7 @@ import { DiscordAPIError, RESTJSONErrorCodes as ErrorCode, HTTPError } from "dis
 import { ExplorerError, type ExplorerProblem } from "../explorer/errors.js";
 import type { Log } from "../log.js";
 import { StateError } from "../storage/store.js";
+import { errorCode } from "../util/error-code.js";
 import { PersonError } from "../util/person-error.js";
 
 const EXPLORER_SAYS: Readonly<Record<ExplorerProblem, string>> = {
@@ -48,7 +49,7 @@ const CONNECTION_CODES = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE", "ECON
 /** Returns the code of a failed connection, or `undefined` for any other error. */
 function connectionCode(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
-  const code = "code" in error ? String(error.code) : "";
+  const code = errorCode(error);
   return CONNECTION_CODES.has(code) ? code : connectionCode(error.cause);
 }
 

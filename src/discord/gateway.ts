@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Client, DiscordAPIError, Events, GatewayCloseCodes, HTTPError, Status } from "discord.js";
 import { ConfigError } from "../config.js";
 import type { Log } from "../log.js";
+import { errorCode } from "../util/error-code.js";
 import { unlessAborted } from "../util/timeouts.js";
 import { retryAfterOf } from "./problems.js";
 
@@ -85,5 +86,5 @@ export async function logIn(client: Client, token: string, log: Log, stopped: Ab
 
 function isRefusal(error: unknown): boolean {
   if (error instanceof DiscordAPIError || error instanceof HTTPError) return error.status === 401;
-  return error instanceof Error && "code" in error && error.code === "TokenInvalid";
+  return errorCode(error) === "TokenInvalid";
 }

@@ -1,4 +1,5 @@
 import { DiscordAPIError } from "discord.js";
+import { errorCode } from "../util/error-code.js";
 import { present } from "../util/present.js";
 
 /** The result of a check. */
@@ -39,7 +40,7 @@ const UNREACHABLE = new Set([
 const codesOf = (error: unknown): readonly string[] =>
   error instanceof Error
     ? present([
-        "code" in error && String(error.code),
+        errorCode(error) || undefined,
         ...("errors" in error && Array.isArray(error.errors) ? error.errors.flatMap(codesOf) : []),
         ...codesOf(error.cause),
       ])

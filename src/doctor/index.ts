@@ -7,6 +7,7 @@ import { environmentOf } from "../networks/network.js";
 import { createKnownNetworks, prefixOf } from "../storage/networks.js";
 import { checkVersion, createState } from "../storage/state.js";
 import { StateError, type Store } from "../storage/store.js";
+import { errorCode } from "../util/error-code.js";
 import { BusyStateError, openCopy } from "./data-dir.js";
 import { checkDiscord } from "./discord.js";
 import { checkExplorer } from "./explorer.js";
@@ -51,7 +52,7 @@ async function* checkStorage({
 
 /** Explains why the folder of the state cannot be used. Another folder would begin with an empty state. */
 const explainFolder = (error: unknown, dataDir: string): Finding =>
-  error instanceof Error && "code" in error && error.code === "ENOSPC"
+  errorCode(error) === "ENOSPC"
     ? fail("DATA_DIR", "its disk is full", "Free some space.")
     : fail(
         "DATA_DIR",

@@ -1,4 +1,5 @@
 import ky from "ky";
+import { connectionProblem } from "../util/error-code.js";
 import { ExplorerError } from "./errors.js";
 import { parseLargeJson } from "./values.js";
 
@@ -53,16 +54,9 @@ export function createHttp({ apiUrl, apiKey, fetch = globalThis.fetch }: HttpOpt
     } catch (error) {
       if (error instanceof ExplorerError) throw error;
       if (signal.aborted) throw new ExplorerError("slow", `GET /${path}: no complete answer in time`);
-      throw new ExplorerError("failing", `GET /${path}: ${reasonOf(error)}`);
+      throw new ExplorerError("failing", `GET /${path}: ${connectionProblem(error)}`);
     }
   };
-}
-
-/** Describes a failure below HTTP. Errors of ky contain the request with its headers, so only names are used. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  return code || (cause instanceof Error ? cause.name : "no connection");
 }
 
 /** Statuses that restrict an endpoint, whatever was asked of it: payment required, forbidden, method not allowed, legal reasons. */

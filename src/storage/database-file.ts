@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import Database from "libsql";
+import { errorCode } from "../util/error-code.js";
 import { StateError } from "./store.js";
 
 /** The store syncs each transaction itself, because SQLite would block the process meanwhile. */
@@ -55,8 +56,7 @@ function makeFolder(folder: string): void {
 }
 
 /** Returns the code of an error, such as SQLITE_FULL, or its text. */
-export const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : String(error);
+export const codeOf = (error: unknown): string => errorCode(error) || String(error);
 
 /** Returns the code of the error with which the file cannot be read or written. SQLite does not say it. */
 function accessProblem(path: string): string {

@@ -1,3 +1,5 @@
+import { errorCode } from "../util/error-code.js";
+
 const CLUSTER = "REDIS_URL leads to a Redis Cluster, which the bot does not support. Use a single Redis";
 
 /** Explanations of Redis error replies for operators, by the reply's first word. */
@@ -59,8 +61,7 @@ const ENDED_CODES = ["ECONNRESET", "EPIPE", "ECONNABORTED", "ETIMEDOUT"];
 
 /** True if a command failed because its connection ended. The connection logs that itself. */
 export const isConnectionLost = (error: unknown): boolean =>
-  error instanceof Error &&
-  (ENDED.includes(error.message) || ("code" in error && ENDED_CODES.includes(String(error.code))));
+  error instanceof Error && (ENDED.includes(error.message) || ENDED_CODES.includes(errorCode(error)));
 
 /** True if Redis refuses a command in a way that only an operator can fix. */
 export const isRefusal = (error: unknown): boolean =>
@@ -86,7 +87,7 @@ export function explainRedis(error: unknown, url = "", wasConnected = false): st
   const word = replyCode(error);
   const answer = isRefusal(error) ? ANSWERS[word] : undefined;
   if (answer !== undefined) return answer;
-  const code = "code" in error ? String(error.code) : "";
+  const code = errorCode(error);
   if (isCertificate(code)) return `Redis' TLS certificate is not trusted (${code})`;
   if (/SSL|EPROTO/.test(code)) return "REDIS_URL begins with rediss://, but Redis does not use TLS there";
   const codeWords = Object.hasOwn(CODES, code) ? CODES[code] : undefined;
