@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import type { APIEmbed } from "discord-api-types/v10";
 import { LRUCache } from "lru-cache";
 import type { ScreenAddress } from "../screens/addresses.js";
@@ -6,6 +5,7 @@ import type { Choice, ExplorerPage, View } from "../screens/view.js";
 import { DEFAULT_COIN, withCoin } from "../text/coin.js";
 import { escapeText, type Markdown, md } from "../text/markdown.js";
 import { cut, oneLine } from "../text/plain.js";
+import { digest } from "../util/digest.js";
 import { perObject } from "../util/per-object.js";
 import { fileName, type MessageWords, toEmbed, withLabel } from "./embed.js";
 import { LIMITS } from "./limits.js";
@@ -106,7 +106,7 @@ export function createRenderer(links: Links, options: RendererOptions = {}): Ren
     screen: render,
     message: (view) => render(view),
     title: (text) => withLabel(withCoin(text, coin), label, MAX_THREAD_NAME, cut),
-    mark: (id) => hash("sha256", `${salt() ?? ""}${id}`, "base64url").slice(0, 25),
+    mark: (id) => digest(`${salt() ?? ""}${id}`, 25),
     networkOption,
   };
 }

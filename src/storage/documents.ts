@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { yieldIfBusy } from "../util/event-loop.js";
 import type { CollectionDefinition } from "./collection.js";
 import type { Store } from "./store.js";
@@ -65,8 +65,7 @@ function parseDocument<T>({ schema, upgrade }: CollectionDefinition<T>, id: stri
   return { document: result.data as T };
 }
 
-const digestOf = (id: string, text: string): string =>
-  createHash("sha1").update(`${id}\n${text}`).digest("base64");
+const digestOf = (id: string, text: string): string => hash("sha1", `${id}\n${text}`, "base64");
 
 interface DocumentsOptions {
   /** Returns the collection's name in the store. */

@@ -1,9 +1,9 @@
-import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import * as z from "zod";
 import type { Log } from "../log.js";
 import { KEY_MARK } from "../text/ids.js";
 import { ageOf } from "../util/clock.js";
+import { digest } from "../util/digest.js";
 import { DAY } from "../util/units.js";
 import { defineCollection } from "./collection.js";
 import type { State } from "./state.js";
@@ -34,7 +34,7 @@ export interface IdKeys {
 
 /** Returns an id's key: 17 characters. The first one is a character that no packed id starts with. */
 export function keyOf(id: string): string {
-  return KEY_MARK + hash("sha256", id, "base64url").slice(0, 16);
+  return KEY_MARK + digest(id, 16);
 }
 
 /** Time for which writes are batched, in ms. */

@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import { toAction, toTitle } from "../../ledger/actions.js";
 import { type Standing, standingOf } from "../../ledger/vote-phase.js";
@@ -13,6 +12,7 @@ import {
   type Tally,
 } from "../../ledger/vote-rules.js";
 import { ageOf } from "../../util/clock.js";
+import { digest } from "../../util/digest.js";
 import { defined } from "../../util/present.js";
 import { DAY, HOUR } from "../../util/units.js";
 import type { TrackedVoteRequest } from "./collections.js";
@@ -25,7 +25,7 @@ export type Terms = TrackedVoteRequest["terms"];
 const MAX_CONTRACT_IDS = 40;
 
 /** Returns a request's key in the state: a short hash of its identity. It never changes. */
-export const requestKey = (identity: string): string => hash("sha256", identity, "base64url").slice(0, 16);
+export const requestKey = (identity: string): string => digest(identity, 16);
 
 const termsOf = (row: VoteRequestListItem, before: Terms | undefined): Terms => ({
   title: row.title ?? before?.title ?? null,
