@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type DocumentOf, defineCollection } from "../storage/collection.js";
 import { timestampSchema } from "../storage/timestamp.js";
-import { yieldIfBusy } from "../util/event-loop.js";
+import { inPieces } from "../util/event-loop.js";
 
 /** A vote request's change of the network's upgrade schedule, epoch ms. null removes a time. */
 export const upgradeChangeSchema = z.object({
@@ -87,10 +87,10 @@ const CHECKED = 100;
 /** Returns the valid entries of a stored list. */
 export async function checkEntries(stored: readonly unknown[]): Promise<NamedEntry[]> {
   const entries: NamedEntry[] = [];
-  for (const [index, each] of stored.entries()) {
-    if (index % CHECKED === 0) await yieldIfBusy();
-    const { data } = entrySchema.safeParse(each);
-    if (data) entries.push(data);
-  }
+  for await (const piece of inPieces(stored, CHECKED))
+    for (const each of piece) {
+      const { data } = entrySchema.safeParse(each);
+      if (data) entries.push(data);
+    }
   return entries;
 }
