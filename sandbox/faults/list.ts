@@ -20,7 +20,7 @@ export const BOT_FAULTS: Readonly<Record<string, BotFault>> = {
     told: "the process dies when the alerts of a thousand people end together",
     ...fuzz(4, 1),
     file: "src/delivery/upkeep.ts",
-    changes: [["Math.min(MAX_CHANNELS, channels.length)", "channels.length"]],
+    changes: [["bulkhead(MAX_CHANNELS, ", "bulkhead(Number.POSITIVE_INFINITY, "]],
     also: [
       {
         file: "src/delivery/subscriptions.ts",

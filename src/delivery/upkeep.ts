@@ -1,3 +1,4 @@
+import { bulkhead } from "cockatiel";
 import { inPieces, yieldIfBusy } from "../util/event-loop.js";
 import { type ChoreContext, createChores } from "./chores.js";
 import { type Announced, announcements } from "./collections.js";
@@ -114,15 +115,11 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
     },
     async run() {
       const { chores, forgottenIds } = await readDue();
-      const channels = [...chores.values()];
-      const failures: unknown[] = [];
-      const serveNext = async () => {
-        for (let next = channels.shift(); next; next = channels.shift())
-          await serve(next).catch((error: unknown) => failures.push(error));
-      };
-      await Promise.all(Array.from({ length: Math.min(MAX_CHANNELS, channels.length) }, serveNext));
+      const slots = bulkhead(MAX_CHANNELS, Number.POSITIVE_INFINITY);
+      const runs = [...chores.values()].map((each) => slots.execute(() => serve(each)));
+      const results = await Promise.allSettled(runs);
       await forget([...forgottenIds]);
-      if (failures.length > 0) throw failures[0];
+      for (const result of results) if (result.status === "rejected") throw result.reason;
     },
   };
 }
