@@ -5,6 +5,7 @@ import { changeDocument, type State } from "../storage/state.js";
 import { timestampSchema } from "../storage/timestamp.js";
 import { ageOf } from "../util/clock.js";
 import { defined } from "../util/present.js";
+import { createSequences } from "../util/single-flight.js";
 import { withTimeout } from "../util/timeouts.js";
 import { DAY, MINUTE } from "../util/units.js";
 
@@ -89,8 +90,7 @@ export function createNetworkChoices(state: State): NetworkChoices {
     return hold(key, keptChoice ?? NONE);
   };
 
-  /** Choices that are being stored, by place. */
-  const storing = new Map<string, Promise<void>>();
+  const inSequence = createSequences();
   const store = async (place: Parameters<NetworkChoices["set"]>[0], network: string | undefined) => {
     const key = keyOf(place);
     const changing = changeDocument(state, networkChoices, key, (keptChoice) => {
@@ -114,9 +114,7 @@ export function createNetworkChoices(state: State): NetworkChoices {
   };
 
   return {
-    async settled(place) {
-      await storing.get(keyOf(place))?.catch(() => {});
-    },
+    settled: (place) => inSequence(keyOf(place), async () => {}),
     release: (place) => void heldChoices.delete(keyOf(place)),
     async of(place, isSure) {
       const key = keyOf(place);
@@ -127,14 +125,7 @@ export function createNetworkChoices(state: State): NetworkChoices {
       // Use the previous choice until the new one has been read.
       return knownChoice ? knownChoice.chosen : withTimeout(reading, PATIENCE_MS, () => NONE);
     },
-    async set(place, network) {
-      const key = keyOf(place);
-      const stored = store(place, network).finally(() => {
-        if (storing.get(key) === stored) storing.delete(key);
-      });
-      storing.set(key, stored);
-      await stored;
-    },
+    set: (place, network) => inSequence(keyOf(place), () => store(place, network)),
   };
 }
 
