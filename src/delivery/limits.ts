@@ -1,4 +1,4 @@
-import type { State } from "../storage/state.js";
+import { deleteWhere, type State } from "../storage/state.js";
 import type { Write } from "../storage/store.js";
 import { ageOf } from "../util/clock.js";
 import { DAY } from "../util/units.js";
@@ -34,9 +34,5 @@ export async function commitWithin(
 }
 
 /** Deletes the revisions of owners that have not written for a day. A write that is being checked takes seconds. */
-export async function forgetOldRevisions(state: State, now = Date.now()): Promise<void> {
-  const revisions = state.open(ownerRevisions);
-  for await (const [owner, document] of revisions.entries())
-    if (ageOf(document.at ?? 0, now) > DAY)
-      await state.commit([revisions.expect(owner, document), revisions.delete(owner)]);
-}
+export const forgetOldRevisions = (state: State, now = Date.now()): Promise<void> =>
+  deleteWhere(state, ownerRevisions, ({ at = 0 }) => ageOf(at, now) > DAY);

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import * as z from "zod";
 import { type DocumentOf, defineCollection } from "../storage/collection.js";
-import { changeDocument, type State } from "../storage/state.js";
+import { changeDocument, deleteWhere, type State } from "../storage/state.js";
 import { timestampSchema } from "../storage/timestamp.js";
 import { ageOf } from "../util/clock.js";
 import { defined } from "../util/present.js";
@@ -130,11 +130,5 @@ export function createNetworkChoices(state: State): NetworkChoices {
 }
 
 /** Deletes choices that were not used for a year. */
-export async function forgetOldChoices(state: State, now = Date.now()): Promise<void> {
-  for await (const [key, document] of state.open(networkChoices).entries())
-    if (document.usedAt < now - KEPT_MS)
-      await state.commit([
-        state.open(networkChoices).expect(key, document),
-        state.open(networkChoices).delete(key),
-      ]);
-}
+export const forgetOldChoices = (state: State, now = Date.now()): Promise<void> =>
+  deleteWhere(state, networkChoices, ({ usedAt }) => usedAt < now - KEPT_MS);

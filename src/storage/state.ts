@@ -213,6 +213,17 @@ export async function changeDocument<T, Next extends T | undefined>(
   }
 }
 
+/** Deletes the documents that a test selects, unless they have changed since they were read. @throws {StateError} */
+export async function deleteWhere<T>(
+  state: Pick<State, "open" | "commit">,
+  definition: CollectionDefinition<T>,
+  isOld: (document: T) => boolean,
+): Promise<void> {
+  const collection = state.open(definition);
+  for await (const [id, document] of collection.entries())
+    if (isOld(document)) await state.commit([collection.expect(id, document), collection.delete(id)]);
+}
+
 const VERSION_ID = "state";
 
 /** Returns the version in a document's text. A state without a readable one has the first. */
