@@ -14,7 +14,7 @@ type Learners = { readonly [Name in EndpointName]?: (data: Answer<Name>) => void
  * Returns a function that adds the validators and vote requests in any answer to the directory, so that completion knows what a
  * screen has just shown. Lists that have never been read stay empty, and completion says so.
  */
-export function createLearner(directory: Directory, names: Names, now = Date.now): OnFetched {
+export function createLearner(directory: Directory, names: Names): OnFetched {
   const learnValidators = (rows: readonly ValidatorSummary[]) => {
     if (directory.readAt("validator") === undefined) return;
     for (const entry of rows.flatMap(validatorEntry)) {
@@ -25,9 +25,12 @@ export function createLearner(directory: Directory, names: Names, now = Date.now
   /** Records that a request has ended. Open requests are left to the feed, which knows more about them. */
   const learnRequest = (row: VoteRequestListItem) => {
     const identity = identityOf(row);
-    if (identity === null || directory.readAt("proposal") === undefined || !isOver(row, now())) return;
+    if (identity === null || directory.readAt("proposal") === undefined || !isOver(row, Date.now())) return;
     const title = row.title ?? directory.entry("proposal", identity)?.name ?? null;
-    directory.add("proposal", proposalEntry({ ...listedIn(row, identity), title }, identity, names, now()));
+    directory.add(
+      "proposal",
+      proposalEntry({ ...listedIn(row, identity), title }, identity, names, Date.now()),
+    );
   };
   const learners: Learners = {
     validators: ({ content }) => learnValidators(content),

@@ -40,7 +40,7 @@ export const createPriceHistory = (state: State, log: Pick<Log, "warn">, now = D
 });
 
 /** Stores a sample of the price, and thins the earlier samples by their age. */
-export async function samplePrice(explorer: Explorer, state: State, now = Date.now): Promise<void> {
+export async function samplePrice(explorer: Explorer, state: State, now: () => number): Promise<void> {
   const { data, fetchedAt, problem } = await explorer.price({});
   const { price, updateTimestamp } = data;
   if (problem || price === null || isStuck(updateTimestamp, fetchedAt) || !isTimely(fetchedAt, now())) return;

@@ -86,11 +86,7 @@ export async function actionFile(
 const CONTRACT_ID = /^[0-9a-f]{100,}$/i;
 
 /** Returns a menu that opens the parties in `more`, then the parties and contracts that an action names. */
-export function actionMenu(
-  { facts }: Action,
-  names: Names,
-  more: Parameters<typeof partyMenu>[0] = [],
-): Menu {
+export function actionMenu({ facts }: Action, names: Names, more: Parameters<typeof partyMenu>[0]): Menu {
   const parties = facts.flatMap(({ label, value }) =>
     "party" in value ? [{ partyId: value.party, accountName: names.party(value.party), role: label }] : [],
   );

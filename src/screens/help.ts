@@ -1,7 +1,7 @@
 import { join, type Markdown, md } from "../text/markdown.js";
 import { present } from "../util/present.js";
 import { address } from "./addresses.js";
-import type { CommandHelp, Screen, View } from "./view.js";
+import type { CommandHelp, Menu, Screen, View } from "./view.js";
 
 /** Returns the commands that start watches, with commas between them. */
 export const watchCommands = (names: readonly string[]): Markdown =>
@@ -11,7 +11,7 @@ export const watchCommands = (names: readonly string[]): Markdown =>
   );
 
 /** Shows the commands of one group. */
-const groupView = (group: string, commands: readonly CommandHelp[], menus: View["menus"] = []): View => ({
+const groupView = (group: string, commands: readonly CommandHelp[], menus: readonly Menu[]): View => ({
   title: md`Commands: ${group}`,
   body: commands.flatMap(({ mentions, description }) => [join(mentions, " · "), md`-# ${description}`]),
   menus,

@@ -21,7 +21,7 @@ export async function findDueReminders(
   { requests, superValidators, startedAt, now }: ReminderDeps,
   subscribed: readonly Subscription[],
   isUnknown: (known: TrackedVoteRequest) => Promise<boolean>,
-  awaits = false,
+  awaits: boolean,
 ): Promise<ReadFindings> {
   const learntRequests = new Map<string, TrackedVoteRequest>();
   const events: GovernanceEvent[] = [];
