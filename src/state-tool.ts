@@ -7,7 +7,7 @@ import { openStorage } from "./storage/index.js";
 import { IN_USE, isLeaseHeld } from "./storage/lease.js";
 import { explainRedis } from "./storage/redis-words.js";
 import { StateError } from "./storage/store.js";
-import { exportState, importState } from "./storage/transfer.js";
+import { exportState, importState, readExported } from "./storage/transfer.js";
 import { errorCode } from "./util/error-code.js";
 
 /**
@@ -79,7 +79,7 @@ async function main(): Promise<void> {
   if ((action !== "export" && action !== "import") || file === undefined || others.length > 0)
     throw new StateError(USAGE);
   // A file that cannot be read must not leave an empty state behind.
-  const imported = action === "import" ? readJson(file) : undefined;
+  const imported = action === "import" ? readExported(readJson(file)) : undefined;
   const openedStore = await openIdle(action);
   const { place } = openedStore;
   try {

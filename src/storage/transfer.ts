@@ -34,6 +34,15 @@ function parseText(text: string): unknown {
   }
 }
 
+/** Returns a value as an exported state. @throws {StateError} if it is none, or if a newer bot has written it */
+export function readExported(json: unknown): ExportedState {
+  const result = exported.safeParse(json);
+  if (!result.success)
+    throw new StateError("That isn't an exported state. Use a file written by `npm run state -- export`");
+  checkExportedVersion(result.data.collections);
+  return result.data;
+}
+
 /**
  * Imports an exported state into an empty store, or replaces the store's documents. It is all or nothing.
  * @returns the number of documents written
@@ -41,14 +50,11 @@ function parseText(text: string): unknown {
  * be replaced, or if the store fails
  */
 export async function importState(store: ReplaceableStore, json: unknown, replace: boolean): Promise<number> {
-  const result = exported.safeParse(json);
-  if (!result.success)
-    throw new StateError("That isn't an exported state. Use a file written by `npm run state -- export`");
+  const { collections } = readExported(json);
   const heldCollections = (await store.collections()).filter((name) => !localNames.has(name));
   if (heldCollections.length > 0 && !replace)
     throw new StateError("There's already a state. Add --replace to overwrite it with the imported one");
-  checkExportedVersion(result.data.collections);
-  const imported = Object.entries(result.data.collections).filter(([name]) => !localNames.has(name));
+  const imported = Object.entries(collections).filter(([name]) => !localNames.has(name));
   const documents = imported.flatMap(([collection, byId]) =>
     Object.entries(byId).map(([id, document]) => ({ collection, id, text: JSON.stringify(document) })),
   );

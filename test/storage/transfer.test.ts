@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -50,6 +50,17 @@ it("imports nothing if it is given two files", () => {
     said: expect.stringMatching(/^Use: npm run state/),
   });
 });
+
+it.each(["{}", "null", '{"crier":1,"collections":{"version":{"state":{"version":99}}}}'])(
+  "leaves nothing behind if it refuses an import of %s",
+  (text) => {
+    const dataDir = newDataDir();
+    const file = join(newDataDir(), "state.json");
+    writeFileSync(file, text);
+    expect(run({ DATA_DIR: dataDir }, "import", file).status).toBe(1);
+    expect(readdirSync(dataDir)).toEqual([]);
+  },
+);
 
 it.each<BufferEncoding>(["utf8", "utf16le"])(
   "imports a file that Windows wrote in %s, with a byte-order mark",
