@@ -9,7 +9,7 @@ import { shortId } from "../text/ids.js";
 import { bold, codeBlock, coins, join, type Markdown, md, timestamp } from "../text/markdown.js";
 import { countedWords, fixed, grouped } from "../text/numbers.js";
 import { address } from "./addresses.js";
-import { extent, orNothing, rowMenu } from "./parts.js";
+import { extent, happenedAt, orNothing, rowMenu } from "./parts.js";
 import type { Field, Screen } from "./view.js";
 import { AT_CURRENT_PRICE, currentPrice, usdOf } from "./worth.js";
 
@@ -105,7 +105,7 @@ export const rewards: Screen<"rewards"> = async ({ id, page }, { explorer, direc
         reading.data.rows.map((each) =>
           join(
             [
-              timestamp(each.createdAt, "f"),
+              happenedAt(each.createdAt, "f"),
               bold(amountsOf(each)),
               isKnown(each) && usdOf(sumOf(KINDS.map(([, key]) => each[key])), price),
             ],

@@ -6,19 +6,41 @@ import type { Explorer, Reading } from "../explorer/service.js";
 import { TRANSFER_KINDS } from "../ledger/known-words.js";
 import { readable } from "../ledger/readable.js";
 import { hintOf } from "../text/ids.js";
-import { codeBlock, coins, columnCoins, idCode, join, type Markdown, md } from "../text/markdown.js";
+import { codeBlock, coins, columnCoins, join, type Markdown, md } from "../text/markdown.js";
+import { repeatedIn } from "../util/groups.js";
 import { present } from "../util/present.js";
 import { address, type ParametersOf } from "./addresses.js";
-import { agedList, brief, happenedAt, happenedOn, partyLines, partyMenu, row, rowMenu } from "./parts.js";
+import {
+  agedList,
+  brief,
+  happenedAt,
+  happenedOn,
+  namedLine,
+  partyLines,
+  partyMenu,
+  row,
+  rowMenu,
+} from "./parts.js";
 import { usdText } from "./price.js";
 import type { Detour, Screen, View } from "./view.js";
 import { currentPrice, usdOf } from "./worth.js";
 
-/** Names the first of several parties, or shows its id, and counts the others. */
-function oneOf(parties: readonly PartyRef[]): Markdown {
+/** Returns the names that several parties of these transfers share. */
+function sharedNames(all: readonly Transfer[]): ReadonlySet<string | null> {
+  const named = new Map(all.flatMap(rolesIn).map(({ partyId, accountName }) => [partyId, accountName]));
+  return repeatedIn([...named.values()]);
+}
+
+/**
+ * Names the first of several parties, or shows its id, and counts the others.
+ * @param shared names that do not identify a party
+ */
+function oneOf(parties: readonly PartyRef[], shared: ReadonlySet<string | null>): Markdown {
   const [first] = parties;
   if (!first) return md`unknown`;
-  const name = first.accountName === null ? idCode(first.partyId) : md`${brief(first.accountName)}`;
+  const { accountName, partyId } = first;
+  const isClear = accountName !== null && !shared.has(accountName);
+  const name = isClear ? md`${brief(accountName)}` : namedLine(accountName, partyId);
   return parties.length === 1 ? name : md`${name} and ${parties.length - 1} more`;
 }
 
@@ -43,10 +65,10 @@ function amountOf(
   return usd ? md`${coinsOf(amount)} (${usd}${aside})` : coinsOf(amount);
 }
 
-const toRow = (each: Transfer, current: string | null) =>
+const toRow = (each: Transfer, current: string | null, shared: ReadonlySet<string | null>) =>
   row(
     join([md`**${amountOf(each, current, columnCoins)}**`, happenedAt(each.createdAt), kindOf(each)], " · "),
-    md`-# ${oneOf(each.senders)} → ${oneOf(each.receivers)} · fee ${columnCoins(each.fee)}`,
+    md`-# ${oneOf(each.senders, shared)} → ${oneOf(each.receivers, shared)} · fee ${columnCoins(each.fee)}`,
   );
 
 /** Returns the current price if any of the transfers lacks its own. */
@@ -66,10 +88,11 @@ export const transfers: Screen<"transfers"> = async ({ order, page }, { explorer
   const reading = await openSlice((at) => explorer.transfers({ ...at, orderBy: order }), page);
   const { rows } = reading.data;
   const currentUsd = await priceFor(explorer, rows);
+  const shared = sharedNames(rows);
   return agedList(reading, {
     thing: "transfer",
     order,
-    toRow: (each) => toRow(each, currentUsd),
+    toRow: (each) => toRow(each, currentUsd, shared),
     menus: [
       rowMenu(rows, "Open a transfer…", ({ eventId, amount, senders, receivers }) =>
         eventId === null
@@ -120,10 +143,11 @@ export const transfer: Screen<"transfer"> = async (parameters, { explorer }): Pr
   }
   const shownTransfer = reading.data;
   const currentUsd = await priceFor(explorer, [shownTransfer]);
+  const shared = sharedNames([shownTransfer]);
   return {
     title: md`${amountOf(shownTransfer, currentUsd, coins)}`,
     body: [
-      md`from ${oneOf(shownTransfer.senders)} to ${oneOf(shownTransfer.receivers)}`,
+      md`from ${oneOf(shownTransfer.senders, shared)} to ${oneOf(shownTransfer.receivers, shared)}`,
       join([happenedOn(shownTransfer.createdAt), kindOf(shownTransfer)], " · "),
     ],
     fields: present([

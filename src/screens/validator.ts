@@ -11,7 +11,7 @@ import { pastTime } from "../util/clock.js";
 import { present } from "../util/present.js";
 import { MINUTE } from "../util/units.js";
 import { address } from "./addresses.js";
-import { namedLine, rhythmWords, STANDINGS, version } from "./parts.js";
+import { happenedOn, namedLine, rhythmWords, STANDINGS, version } from "./parts.js";
 import { disagreement, judgeShown } from "./standings.js";
 import type { Field, Screen, ScreenContext, View } from "./view.js";
 
@@ -178,7 +178,7 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
       trafficField(detail),
       {
         name: isOfReport ? "Current licence since" : "Joined",
-        value: timestampWithAge(detail.createdAt),
+        value: happenedOn(detail.createdAt),
         inline: true,
       },
       ...contactField(detail),

@@ -1,5 +1,5 @@
 import { activeIn } from "../directory/active.js";
-import type { Directory } from "../directory/directory.js";
+import { ExplorerError } from "../explorer/errors.js";
 import { openSlice, type Slice } from "../explorer/paging.js";
 import type { ValidatorSummary } from "../explorer/schema/validators.js";
 import type { Explorer, Reading } from "../explorer/service.js";
@@ -7,9 +7,10 @@ import { compareVersions, isVersion, type VersionSurvey } from "../ledger/versio
 import { fingerprint, shortId } from "../text/ids.js";
 import { columnCoins, type Markdown, md, timestamp } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
-import { pastTime } from "../util/clock.js";
+import { ageOf, pastTime } from "../util/clock.js";
 import { perObject } from "../util/per-object.js";
 import { present } from "../util/present.js";
+import { HOUR } from "../util/units.js";
 import { address, type ParametersOf } from "./addresses.js";
 import {
   extent,
@@ -32,7 +33,7 @@ import {
   type Standings,
 } from "./standings.js";
 import { standstillLine } from "./standstill.js";
-import type { Choice, Menu, Screen } from "./view.js";
+import type { Choice, Menu, Screen, ScreenContext } from "./view.js";
 
 /** A validator in a list, from the explorer or from the directory. */
 export type ListedValidator = Pick<
@@ -145,11 +146,11 @@ function titleOf({ status, order, version: wanted }: ValidatorListParameters): M
  * Returns active validators from the directory: those on one version, or on an older version than the most common one.
  * `undefined` until the directory has been read.
  */
-function fromDirectory(
-  directory: Directory,
+async function fromDirectory(
+  { directory, explorer }: Pick<ScreenContext, "directory" | "explorer">,
   { order, page, version: wanted }: ValidatorListParameters,
   intervals: Intervals,
-): Reading<Slice<ListedValidator>> | undefined {
+): Promise<Reading<Slice<ListedValidator>> | undefined> {
   const readAt = directory.readAt("validator");
   if (readAt === undefined) return undefined;
   const entries = directory.entries("validator");
@@ -172,11 +173,34 @@ function fromDirectory(
       version: running,
       lastActiveAt: seenAt,
     }));
-  return { data: pageOf(rows, page), fetchedAt: readAt, stale: false };
+  return directoryReading(explorer, pageOf(rows, page), readAt);
 }
 
 /** Checks that the list of validators can be read, so that it is only a matter of time. @throws {ExplorerError} if it cannot */
 export const checkReadable = (explorer: Pick<Explorer, "validators">) => explorer.validators(NEWEST);
+
+/** Age of the directory's list from which its screens say why there is no newer one, in ms. It is read every half hour. */
+const OLD_MS = HOUR;
+
+/**
+ * Returns data from the directory as a reading. If it is old, it says why the explorer's list could not be read since then.
+ * @param readAt epoch ms
+ */
+export async function directoryReading<T>(
+  explorer: Pick<Explorer, "validators">,
+  data: T,
+  readAt: number,
+): Promise<Reading<T>> {
+  if (ageOf(readAt, Date.now()) < OLD_MS) return { data, fetchedAt: readAt, stale: false };
+  const problem = await checkReadable(explorer).then(
+    (reading) => reading.problem,
+    (error: unknown) => {
+      if (error instanceof ExplorerError) return error.problem;
+      throw error;
+    },
+  );
+  return { data, fetchedAt: readAt, stale: true, ...(problem ? { problem } : {}) };
+}
 
 const STILL_READING =
   "The list of validators is still loading. Please try again in a minute. The other lists already work.";
@@ -190,7 +214,7 @@ export const validators: Screen<"validators"> = async (parameters, context) => {
   const isInDirectory = Boolean(wanted) || status === "BEHIND";
   const intervals = await rhythms.intervals();
   const reading: Reading<Slice<ListedValidator>> | undefined = isInDirectory
-    ? fromDirectory(directory, parameters, intervals)
+    ? await fromDirectory(context, parameters, intervals)
     : await openSlice((at) => explorer.validators({ ...at, status, orderBy: order }), page);
   const links = [
     { label: "Overview", emoji: "🩺", to: address("overview", {}) },

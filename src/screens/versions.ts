@@ -6,7 +6,7 @@ import { cut } from "../text/plain.js";
 import { present } from "../util/present.js";
 import { address } from "./addresses.js";
 import { rowMenu } from "./parts.js";
-import { checkReadable, versionLists } from "./validators.js";
+import { checkReadable, directoryReading, versionLists } from "./validators.js";
 import type { Screen } from "./view.js";
 
 /** Maximum number of versions to list. The rest is counted together. */
@@ -85,7 +85,7 @@ export const versions: Screen<"versions"> = async (_, { explorer, directory, cha
       content: chartPicture,
       description: `Active validators by version: ${summary}`,
     },
-    readings: [{ data: null, fetchedAt: readAt, stale: false }],
+    readings: [await directoryReading(explorer, null, readAt)],
     menus: [
       rowMenu(versionLists(survey), "List validators on a version…", ({ version, count }) => ({
         label: version,

@@ -58,6 +58,7 @@ const mood: Mood = (answer, path) => {
 beforeAll(async () => {
   harness = await startHarness({ explorer: { size: SMALL, lively: false, mood } });
 });
+
 afterAll(() => harness.close());
 
 it("a reward without amounts is not worth nothing", async () => {
@@ -197,4 +198,25 @@ it("a price or a dashboard that does not answer delays a screen by seconds, and 
   expect(rewards).toContain("Rewards");
   expect(requests + rewards).not.toMatch(/waiting|too long|right now/);
   explorer.clearFaults();
+});
+
+it("transfers tell parties with the same name apart, and a validator that joined in the future says so of no date", async () => {
+  // The lists are read again.
+  harness.pass(HOUR);
+  const usual = harness.explorer.mood;
+  const party = (hex: string) => ({ partyId: `acme::1220${hex.repeat(32)}`, accountName: "Acme" });
+  harness.explorer.mood = (answer, path, query, parameters) => {
+    if (path.endsWith("/validators/:id")) return { ...(answer as Row), createdAt: harness.now() + 400 * DAY };
+    if (!path.endsWith("/transfers")) return usual?.(answer, path, query, parameters) ?? answer;
+    const { content } = answer as { readonly content: readonly Row[] };
+    return listOf(
+      content.slice(0, 1).map((each) => ({ ...each, senders: [party("ab")], receivers: [party("cd")] })),
+    );
+  };
+  expect(await ask("/transfers")).toMatch(/Acme `?1220ab…abab`? → Acme `?1220cd…cdcd`?/);
+  const { validators } = harness.explorer.ledger;
+  expect(await ask("/validator show", { validator: validators[0]?.party.id ?? "" })).toMatch(
+    /"(?:Joined|Current licence since)","value":"unknown"/,
+  );
+  harness.explorer.mood = usual;
 });

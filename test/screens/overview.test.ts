@@ -77,6 +77,16 @@ it("the overview is shown if only the oldest inactive validators are not answere
   expect(textOf(overview)).toContain("Validators: overview");
 });
 
+it("the versions say that they are old while the explorer does not answer", async () => {
+  const { driver, people, channels } = harness.discord;
+  const versions = () => driver.ask({ user: people.ana, channel: channels.general }, "/validator versions");
+  expect(textOf(await versions())).not.toContain("Older data");
+  harness.explorer.injectFault({ kind: "status", status: 500 });
+  harness.pass(5 * HOUR);
+  expect(textOf(await versions())).toContain("Older data");
+  harness.explorer.clearFaults();
+});
+
 it("the overview names the version that most run, and how many others there are", () => {
   const versions = ["0.6.5", "0.6.5-rc.1", "0.6.4", "0.6.4-rc.1", ...Array<string>(37).fill("0.6.3")];
   const entries = versions.map((version, place) => ({ id: `v${place}`, name: null, active: true, version }));
