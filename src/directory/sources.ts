@@ -109,7 +109,8 @@ export const SOURCES: Readonly<Partial<Record<Kind, { readonly everyMs: number; 
       // A super validator that is down does not vote either, and is still one. A former one is forgotten with its votes.
       const entries = [...voters, ...absent.filter((each) => !former.includes(each))].map((voter) => ({
         id: voterId(voter),
-        name: voter.name,
+        // Voters that share a name are called by their parties (`votersIn`), which are shown shortened.
+        name: isPartyId(voter.name) ? null : voter.name,
         active: former.includes(voter) ? false : null,
       }));
       return { whole: problem === undefined, entries, fetchedAt };

@@ -223,7 +223,7 @@ const show = rememberLast(
         md`-# Validators report about every ${roughly(intervalMs)}. After two missed reports, a validator counts as inactive.`,
         standstill ?? (behindSince !== null && lagLine(behindSince)),
         md``,
-        md`**${oldest ? "Active, least recently seen first" : "Recently silent"}**`,
+        md`**${oldest ? "Least recently seen" : "Recently silent"}**`,
         ...orNothing(
           rows.map((each) => briefRow(each, standings)),
           "validators",

@@ -44,7 +44,7 @@ export function statusText(status: string | null): Markdown {
 
 /** Signs and words of the phases in which a request is decided but not closed yet, for lists. */
 const PHASE_TEXTS: Readonly<Partial<Record<VotePhase, Markdown>>> = {
-  expired: md`⌛ Not enough votes`,
+  expired: md`⌛ Not enough votes in time`,
   rejected: md`❌ Rejected by the votes`,
   ready: md`✅ Enough yes votes`,
   overdue: md`⚠️ Overdue`,

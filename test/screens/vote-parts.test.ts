@@ -287,7 +287,7 @@ it.each([
 });
 
 it.each([
-  ["expired", "⌛ Not enough votes"],
+  ["expired", "⌛ Not enough votes in time"],
   ["ready", "✅ Enough yes votes"],
   ["voting", "🗳️ In progress"],
 ] as const)("a list calls a request that is not closed and %s: %s", (phase, words) => {
