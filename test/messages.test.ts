@@ -271,6 +271,8 @@ const RARE: readonly string[] = [
   "⚪ No longer listed: all of yours",
   "⚪ no longer listed since …",
   "⚪ …, no longer listed since …",
+  "✅ Done. To get another alert, subscribe to it again.",
+  "⌛ Not enough votes in time",
   "✅ Enough yes votes: ready to close",
   "❌ Rejected by the votes, not closed yet",
   "🟢 **The network moves again:** new rounds since …. Validato",

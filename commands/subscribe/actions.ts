@@ -119,7 +119,9 @@ export async function resumeSubscription(
   const isSnoozed = snoozeEnd(subscription, Date.now()) > 0;
   if ((isPaused || isSnoozed) && !(await setPaused(network, subscription, false))) throw noLongerThere();
   // Events during a pause are dropped. Those during a refusal wait, and are announced now.
-  const standing = isPaused ? await feed.standing(answerDeps(person, network), subscription) : [];
+  // One that is done says how to get another alert.
+  const isDone = (await feed.isDone?.(network.state, subscription)) === true;
+  const standing = isPaused || isDone ? await feed.standing(answerDeps(person, network), subscription) : [];
   return { wasPaused: wasRefused || isPaused || isSnoozed, lines, standing };
 }
 

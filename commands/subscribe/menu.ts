@@ -154,6 +154,7 @@ async function card(
   const isPaused = subscription.isPaused === true || isChannelPaused;
   const snoozedUntil = snoozeEnd(subscription, Date.now());
   const isSnoozed = snoozedUntil > 0;
+  const isDone = network !== undefined && (await feed.isDone?.(network.state, subscription)) === true;
   return shownBy.renderer.message({
     title: md`Subscription`,
     body: present([
@@ -162,6 +163,7 @@ async function card(
       ...described(subscription, feed, deletedRoles),
       isPaused && (isChannelPaused && error !== undefined ? md`⏸️ Paused: ${error}.` : PAUSED),
       isSnoozed && md`💤 Snoozed until ${timestamp(snoozedUntil, "f")}.`,
+      isDone && standing.length === 0 && md`✅ Done. To get another alert, subscribe to it again.`,
       isFixed && md`${OPERATORS_OWN}`,
       ...paragraph(standing),
     ]),

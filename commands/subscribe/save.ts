@@ -198,6 +198,12 @@ async function saveOnce(request: SaveRequest): Promise<SavedWords> {
     ? md`Subscribed again`
     : md`Nothing changed: it already has these settings`;
   const changed = isSameSubscription(existing, subscription) ? unchangedTitle : md`Subscription changed`;
+  // Such as when the next digest comes, if its hour has changed.
+  const isStandingShown =
+    !existing ||
+    feed.subject !== undefined ||
+    isResumed ||
+    (feed.isTypedAgain === true && subscription.savedAt !== existing.savedAt);
   return {
     title: existing ? changed : md`Subscribed`,
     headline: await headline(subscription, feed, services),
@@ -207,7 +213,7 @@ async function saveOnce(request: SaveRequest): Promise<SavedWords> {
       isResumed && md`▶️ It's no longer paused.`,
       ...lines,
     ]),
-    standing: existing && !feed.subject && !isResumed ? [] : await feed.standing(deps, subscription),
+    standing: isStandingShown ? await feed.standing(deps, subscription) : [],
   };
 }
 

@@ -28,6 +28,7 @@ import {
 } from "../../src/subscribe/editor.js";
 import { type Markdown, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
+import { present } from "../../src/util/present.js";
 import { createSequences } from "../../src/util/single-flight.js";
 
 /** Maximum number of watches per person. */
@@ -193,12 +194,13 @@ async function saveWatch(
   return renderer.message({
     title: existing ? changed : md`Watching`,
     tone: "good",
-    body: [
+    body: present([
       ...messageLines,
+      existing?.isPaused === true && md`▶️ It's no longer paused.`,
       isSent
         ? md`I've sent you a DM. Alerts will arrive there.`
         : md`Alerts will arrive as DMs. I couldn't send you one just now.`,
-    ],
+    ]),
   });
 }
 

@@ -193,7 +193,7 @@ export async function drillSubscription(
   );
 }
 
-/** Minimum number of characters of a part of a name. */
+/** Minimum number of characters of a part of a name, unless it is a whole word of it, such as "5%". */
 const MIN_PART = 3;
 
 /**
@@ -216,8 +216,7 @@ export async function matchingNames<Item>(
   const equal = named.filter(({ id, name }) => wanted !== "" && (id === wanted || name === wanted));
   if (equal.length > 0) return { isWhole: true, items: equal.map(({ item }) => item) };
   const isLong = [...wanted].length >= MIN_PART;
-  return {
-    isWhole: false,
-    items: named.flatMap(({ item, name }) => (isLong && name.includes(wanted) ? [item] : [])),
-  };
+  const isPart = (name: string) =>
+    isLong ? name.includes(wanted) : wanted !== "" && name.split(" ").includes(wanted);
+  return { isWhole: false, items: named.flatMap(({ item, name }) => (isPart(name) ? [item] : [])) };
 }

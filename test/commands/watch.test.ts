@@ -160,6 +160,16 @@ describe("/watch", () => {
     await driver.click(ben, list, "Resume");
     expect(textOf(list)).not.toContain("⏸️ paused");
     await driver.click(ben, list, "Pause");
+    const validator = watched()?.party.id ?? "";
+    const typed = textOf(await ask("/watch validator", { validator }, people().ben));
+    expect(typed).toContain("▶️ It's no longer paused.");
+    expect(textOf(await ask("/watch validator", { validator }, people().ben))).not.toContain(
+      "no longer paused",
+    );
+    const paused = await driver.ask(ben, "/watch list");
+    expect(textOf(paused)).not.toContain("⏸️ paused");
+    await driver.choose(ben, paused, "validator");
+    await driver.click(ben, paused, "Pause");
     const path = new RegExp(`/channels/${world().directChannel(ben.user).id}/messages$`);
     harness.discord.trap({ method: "POST", path, times: 1, error: "lost" });
     const before = inPrivate(ben.user).length;

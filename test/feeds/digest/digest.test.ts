@@ -88,6 +88,9 @@ describe("a digest", () => {
     await driver.click(owner, card, "Pause");
     await driver.click(owner, card, "Resume");
     expect(textOf(card)).toMatch(/Next digest: <t:\d+:f>/);
+    const later = textOf(await ask("/subscribe digest", { channel: channel.id, at: "10:00" }));
+    expect(later).toMatch(/Subscription changed.*Next digest: <t:\d+:f>/);
+    await ask("/subscribe digest", { channel: channel.id, at: "09:00" });
     await ask("/subscribe remove", { channel: channel.id, feed: "newcomers" });
   });
 

@@ -154,6 +154,14 @@ describe("a channel with price alerts", () => {
     expect(edited).not.toContain("You'll be told");
     expect(textOf(await ask("/subscribe list", {}))).toMatch(/alerted .*; done.*✅ done/);
     expect(textOf(await ask("/setup", {}))).toContain("✅ done");
+    const resumed = textOf(await ask("/subscribe resume", { channel: single.id, feed: "price" }));
+    expect(resumed).toMatch(/It wasn't paused.*This one-time alert has been sent/);
+    const shown = { user: people.owner, channel: harness.discord.channels.general };
+    const list = await ask("/subscribe list", {});
+    const options = driver.components(list).flatMap((each) => each.options ?? []);
+    const choice = options.find(({ description }) => description?.includes("#single-market"));
+    const card = await driver.choose(shown, list, choice?.value ?? "");
+    expect(textOf(card)).toContain("✅ Done. To get another alert");
     // One-time alerts of earlier versions have the menu.
     const menu = snoozeMenuOf(told()[0]);
     const place = { user: people.owner, channel: single };
