@@ -77,14 +77,17 @@ export const shownBits = (name: string): string => `${name}${SHOWN}`;
 
 const hashOf = (values: readonly string[]): string => digest(JSON.stringify(values.toSorted()));
 
-/** Returns the text that a field shows. Discord refuses halves of surrogate pairs, which a person may have typed. */
+/**
+ * Returns the text that a field shows. A person may have typed only spaces, or half of a surrogate pair, both of which Discord refuses
+ * as a value.
+ */
 const shownText = ({ value, maxLength }: { readonly value: string; readonly maxLength: number }): string =>
-  cut(value.toWellFormed(), maxLength);
+  cut(value.toWellFormed().trim(), maxLength);
 
 /** Returns the values that a field shows. */
 function shownValues(field: FormField): readonly string[] {
   if (field.stored) return field.stored;
-  if (field.kind === "text") return field.value === "" ? [] : [shownText(field)];
+  if (field.kind === "text") return [shownText(field)].filter(Boolean);
   if (field.kind === "channel" || field.kind === "role")
     return field.chosen === undefined ? [] : [field.chosen];
   return field.options.flatMap(({ value, isChosen }) => (isChosen ? [value] : []));
@@ -97,7 +100,7 @@ function labelOf(field: FormField): LabelBuilder {
     case "text":
       return label.setTextInputComponent((input) => {
         input.setCustomId(field.name).setStyle(TextInputStyle.Short).setRequired(field.isRequired);
-        if (field.value !== "") input.setValue(shownText(field));
+        if (shownText(field) !== "") input.setValue(shownText(field));
         return input.setMaxLength(field.maxLength);
       });
     case "channel":

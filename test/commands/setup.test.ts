@@ -119,7 +119,8 @@ describe("/setup", () => {
     expect(unknown.content).toMatch(
       /“Nobody at all”: Can't find a validator .* Check the spelling, or paste its full id/,
     );
-    // Half of a surrogate pair, which Discord refuses.
+    // The next dialog shows what was typed. Discord refuses spaces alone, and half of a surrogate pair.
+    await add(overview, "Validator", { subjects: "Nobody at all", after: "  " });
     const hostile = await add(overview, "Validator", { subjects: "**Nobody** <@1>\ud800" });
     expect(hostile.content).toMatch(/^“\\\*\\\*Nobody\\\*\\\* \\<\\@1\\>\ufffd”: Can't find/);
     const many = Array.from({ length: 26 }, (_, at) => `v${at}`).join(",");
