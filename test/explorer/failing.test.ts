@@ -119,7 +119,9 @@ describe.concurrent("an explorer that fails, or does not answer", () => {
     expect(checks.length).toBeLessThanOrEqual(3);
   });
 
-  it("stops requests to an explorer that is down, notifies the operator once, and recovers by itself", async () => {
+  it("stops requests to an explorer that is down, notifies the operator once, and recovers by itself", async ({
+    expect,
+  }) => {
     const { sandbox, service, news } = await start();
     sandbox.injectFault({ kind: "reset" });
     for (let at = 0; at < 40; at += 1)
