@@ -1,17 +1,16 @@
 import { activeIn } from "../directory/active.js";
-import { ExplorerError } from "../explorer/errors.js";
 import { openSlice, type Slice } from "../explorer/paging.js";
 import type { ValidatorSummary } from "../explorer/schema/validators.js";
-import type { Explorer, Reading } from "../explorer/service.js";
+import type { Reading } from "../explorer/service.js";
 import { compareVersions, isVersion, type VersionSurvey } from "../ledger/versions.js";
 import { fingerprint, shortId } from "../text/ids.js";
 import { columnCoins, type Markdown, md, timestamp } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
-import { ageOf, pastTime } from "../util/clock.js";
+import { pastTime } from "../util/clock.js";
 import { perObject } from "../util/per-object.js";
 import { present } from "../util/present.js";
-import { HOUR } from "../util/units.js";
 import { address, type ParametersOf } from "./addresses.js";
+import { checkReadable, directoryReading } from "./directory-reading.js";
 import {
   extent,
   namedLine,
@@ -24,14 +23,7 @@ import {
   seenWords,
   version,
 } from "./parts.js";
-import {
-  directoryStandings,
-  disagreement,
-  type Intervals,
-  judgeShown,
-  NEWEST,
-  type Standings,
-} from "./standings.js";
+import { directoryStandings, disagreement, type Intervals, judgeShown, type Standings } from "./standings.js";
 import { standstillLine } from "./standstill.js";
 import type { Choice, Menu, Screen, ScreenContext } from "./view.js";
 
@@ -174,32 +166,6 @@ async function fromDirectory(
       lastActiveAt: seenAt,
     }));
   return directoryReading(explorer, pageOf(rows, page), readAt);
-}
-
-/** Checks that the list of validators can be read, so that it is only a matter of time. @throws {ExplorerError} if it cannot */
-export const checkReadable = (explorer: Pick<Explorer, "validators">) => explorer.validators(NEWEST);
-
-/** Age of the directory's list from which its screens say why there is no newer one, in ms. It is read every half hour. */
-const OLD_MS = HOUR;
-
-/**
- * Returns data from the directory as a reading. If it is old, it says why the explorer's list could not be read since then.
- * @param readAt epoch ms
- */
-export async function directoryReading<T>(
-  explorer: Pick<Explorer, "validators">,
-  data: T,
-  readAt: number,
-): Promise<Reading<T>> {
-  if (ageOf(readAt, Date.now()) < OLD_MS) return { data, fetchedAt: readAt, stale: false };
-  const problem = await checkReadable(explorer).then(
-    (reading) => reading.problem,
-    (error: unknown) => {
-      if (error instanceof ExplorerError) return error.problem;
-      throw error;
-    },
-  );
-  return { data, fetchedAt: readAt, stale: true, ...(problem ? { problem } : {}) };
 }
 
 const STILL_READING =

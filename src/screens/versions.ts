@@ -5,8 +5,9 @@ import { countedWords, grouped, share } from "../text/numbers.js";
 import { cut } from "../text/plain.js";
 import { present } from "../util/present.js";
 import { address } from "./addresses.js";
+import { checkReadable, directoryReading } from "./directory-reading.js";
 import { rowMenu } from "./parts.js";
-import { checkReadable, directoryReading, versionLists } from "./validators.js";
+import { versionLists } from "./validators.js";
 import type { Screen } from "./view.js";
 
 /** Maximum number of versions to list. The rest is counted together. */
