@@ -2,6 +2,7 @@ import { newDataDir } from "../sandbox/bot-process.js";
 import type { SandboxExplorer } from "../sandbox/explorer/server.js";
 import { makeStack, SMALL, type Stack, type StackOptions } from "../sandbox/stack.js";
 import type { ExplorerConfig } from "../src/config.js";
+import type { SelfReport } from "../src/delivery/module.js";
 import { createDirectory } from "../src/directory/directory.js";
 import { createNames, type Names } from "../src/directory/names.js";
 import { createLinks } from "../src/discord/links.js";
@@ -39,6 +40,16 @@ export async function startHarness({
 /** Returns the text that a message notified with and its embeds as one text. An edit may have changed its content since. */
 export const textOf = (message: { content: string; notified?: string; embeds: object[] }): string =>
   JSON.stringify([message.notified || message.content, message.embeds]);
+
+/** The report of a bot without problems. */
+export const NO_TROUBLE: SelfReport = {
+  troubles: () => new Map(),
+  unforeseen: () => [],
+  explorerVariables: [],
+  commandsProblem: () => null,
+  waitingMs: async () => 0,
+  unread: () => [],
+};
 
 /** A log that discards everything. */
 export const quiet: Log = { debug() {}, info() {}, warn() {}, error() {} };

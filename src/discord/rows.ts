@@ -71,14 +71,14 @@ function button(
   slot: string,
   links: Writer,
 ): APIButtonComponentWithCustomId {
-  const made: APIButtonComponentWithCustomId = {
+  const component: APIButtonComponentWithCustomId = {
     type: ComponentType.Button,
     style: ButtonStyle.Secondary,
     custom_id: links.customId(slot, to, mark),
     label: oneLine(label, LIMITS.buttonLabel),
   };
-  if (emoji) made.emoji = { name: emoji };
-  return made;
+  if (emoji) component.emoji = { name: emoji };
+  return component;
 }
 
 const pageButton = (url: string): APIButtonComponentWithURL => ({

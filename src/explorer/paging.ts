@@ -60,7 +60,7 @@ export async function openSlice<T>(load: Load<T>, page: number): Promise<Reading
 
 /**
  * Returns the last screen of a list that ends before an empty page, although its number of rows says otherwise. Halves the pages in
- * which the end may be, so it takes at most six requests.
+ * which the end may be, so it takes at most seven requests.
  */
 async function openEnd<T>(load: Load<T>, emptyPage: number): Promise<Reading<Slice<T>>> {
   const open = (page: number) => load({ page, size: ROWS_PER_REQUEST });

@@ -58,7 +58,6 @@ const mood: Mood = (answer, path) => {
 beforeAll(async () => {
   harness = await startHarness({ explorer: { size: SMALL, lively: false, mood } });
 });
-
 afterAll(() => harness.close());
 
 it("a reward without amounts is not worth nothing", async () => {
@@ -200,7 +199,7 @@ it("a price or a dashboard that does not answer delays a screen by seconds, and 
   explorer.clearFaults();
 });
 
-it("transfers tell parties with the same name apart, and a validator that joined in the future says so of no date", async () => {
+it("transfers tell parties with the same name apart, and a licence dated in the future has an unknown date", async () => {
   // The lists are read again.
   harness.pass(HOUR);
   const usual = harness.explorer.mood;

@@ -17,7 +17,7 @@ import { governance } from "../../../src/feeds/governance/index.js";
 import { createCache } from "../../../src/storage/cache.js";
 import type { Lease } from "../../../src/storage/lease.js";
 import type { State } from "../../../src/storage/state.js";
-import { newLinks } from "../../harness.js";
+import { NO_TROUBLE, newLinks } from "../../harness.js";
 
 /** Runs the governance feed in this process, for one subscribed channel. The caller polls. */
 export async function runGovernance(explorer: SandboxExplorer, discord: SandboxDiscord, state: State) {
@@ -66,14 +66,7 @@ export async function runGovernance(explorer: SandboxExplorer, discord: SandboxD
       names,
       rest,
       pacer: createPacer(),
-      self: {
-        troubles: () => new Map(),
-        unforeseen: () => [],
-        explorerVariables: [],
-        commandsProblem: () => null,
-        waitingMs: async () => 0,
-        unread: () => [],
-      },
+      self: NO_TROUBLE,
       log,
       now,
     },

@@ -21,7 +21,7 @@ import { activities } from "../../../src/ledger/network-rhythm.js";
 import { openFileStore } from "../../../src/storage/file-store.js";
 import { createState, type State } from "../../../src/storage/state.js";
 import { HOUR } from "../../../src/util/units.js";
-import { newExplorer, newLinks, newState, quiet, SMALL } from "../../harness.js";
+import { NO_TROUBLE, newExplorer, newLinks, newState, quiet, SMALL } from "../../harness.js";
 
 const CHANNEL = "111111111111111";
 let sandbox: SandboxExplorer;
@@ -44,14 +44,7 @@ function newFeed(state: State, now: number) {
     renderer: createRenderer(newLinks()),
     rest: new REST(),
     pacer: createPacer(),
-    self: {
-      troubles: () => new Map(),
-      unforeseen: () => [],
-      explorerVariables: [],
-      commandsProblem: () => null,
-      waitingMs: async () => 0,
-      unread: () => [],
-    },
+    self: NO_TROUBLE,
     log: quiet,
     now: () => now,
   };

@@ -149,7 +149,7 @@ describe("a validator that a channel watches", () => {
     harness.pass(50 * MINUTE);
     const hold = await until(/silence alerts are on hold/, before);
     expect(hold.content).toMatch(/^⏸ The explorer's newest data is 5\d min old; silence alerts are on hold$/);
-    // Whoever subscribes now is not told that it is silent.
+    // A new subscriber is not told that it is silent.
     const answer = await ask("/subscribe validator", {
       validator: watched.party.id,
       channel: channel.id,
