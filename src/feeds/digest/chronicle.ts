@@ -80,6 +80,27 @@ export function compareReading(
   return { next: { startedAt: known?.startedAt ?? at, readAt: at, activity, version }, happened };
 }
 
+/**
+ * Creates a filter for consecutive readings. A validator that goes silent has an unknown standing in the first reading,
+ * because right after a pause of the whole network one reading finds the first reports and misses the others.
+ */
+function createConfirmation() {
+  let suspects: ReadonlySet<string> = new Set();
+  return (known: Chronicle, reading: ValidatorReading): ValidatorReading => {
+    const isNewlySilent = (row: ValidatorSummary) =>
+      known.activity[keyOf(row)] === "alive" && reading.standingOf(row) === "silent";
+    const suspectedBefore = suspects;
+    suspects = new Set(reading.rows.filter(isNewlySilent).map(keyOf));
+    return {
+      ...reading,
+      standingOf(row) {
+        const key = keyOf(row);
+        return suspects.has(key) && !suspectedBefore.has(key) ? "unknown" : reading.standingOf(row);
+      },
+    };
+  };
+}
+
 /** Reads all validators. `undefined` if they cannot be read, or if the explorer is too far behind to tell who is silent. */
 async function readValidators(
   explorer: Explorer,
@@ -148,6 +169,7 @@ export const readChronicle = (state: State): Promise<Chronicle | undefined> =>
 export function createRecorder(explorer: Explorer, fresh: Explorer, state: State, now: () => number) {
   const chronicle = state.open(chronicles);
   const events = state.open(happenings);
+  const confirm = createConfirmation();
   let prunedAt = Number.NEGATIVE_INFINITY;
 
   /** Returns the writes that delete old events, once a day. */
@@ -169,7 +191,7 @@ export function createRecorder(explorer: Explorer, fresh: Explorer, state: State
       const reading = await (known ? readValidators(explorer, state, now) : readBaseline(fresh, state, now));
       // A time in the future comes from a wrong clock.
       if (!reading || reading.at <= (pastTime(known?.readAt ?? null, now()) ?? 0)) return [];
-      const { next, happened } = compareReading(known, reading);
+      const { next, happened } = compareReading(known, known ? confirm(known, reading) : reading);
       const eventIdOf = (each: Happening) =>
         `${each.at}:${each.kind}:${"party" in each ? digest(each.party) : ""}`;
       return [

@@ -78,7 +78,29 @@ it("no validator counts as silent while the network stands still, or just after 
   }
   time += 3 * HOUR;
   report(1);
+  expect(await record()).not.toContain("silent");
+  time += 2 * RECORD_MS;
+  report(1);
   expect(await record()).toContain("silent");
+});
+
+it("no validator counts as silent because one reading finds the first reports after a pause", async () => {
+  const service = newExplorer(sandbox, now);
+  const state = newState();
+  const fresh = service.for("background", { maxAgeMs: 0 });
+  const recorder = createRecorder(service.for("background", { maxAgeMs: RECORD_MS }), fresh, state, now);
+  /** Records a reading in which some validators have been silent for a time, and returns the number of silences. */
+  const record = async (late: number, silence: number) => {
+    for (const [place, each] of sandbox.ledger.validators.entries())
+      each.lastActiveAt = place < late ? time - silence : time - MINUTE;
+    await state.commit([...(await recorder.record())]);
+    time += 2 * RECORD_MS;
+    return [...(await state.open(happenings).list()).values()].filter(({ kind }) => kind === "silent").length;
+  };
+  expect(await record(0, 0)).toBe(0);
+  expect(await record(30, 5 * HOUR)).toBe(0);
+  expect(await record(3, 5 * HOUR)).toBe(3);
+  expect(await record(3, 5 * HOUR)).toBe(3);
 });
 
 it("a row that can never be read does not hide that another validator goes silent", async () => {
@@ -99,6 +121,7 @@ it("a row that can never be read does not hide that another validator goes silen
     return [...(await state.open(happenings).list()).values()].map(({ kind }) => kind);
   };
   expect(await record(0)).toEqual([]);
+  expect(await record(1)).toEqual([]);
   expect(await record(1)).toEqual(["silent"]);
   sandbox.mood = undefined;
 });
@@ -126,6 +149,7 @@ it("no validator counts as silent while the explorer is behind or the rhythm cha
   await change({ changing: { since: time, beforeMs: HOUR, isUnsure: false } });
   expect(await record(1, MINUTE)).toEqual(["new"]);
   await change({});
+  expect(await record(1, MINUTE)).toEqual(["new"]);
   expect((await record(1, MINUTE)).toSorted()).toEqual(["new", "silent"]);
   await state.close();
 });
