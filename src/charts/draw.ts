@@ -16,6 +16,7 @@ import {
   PointElement,
 } from "chart.js";
 import { gapOf, type PriceSample, SPANS, type Span } from "../ledger/prices.js";
+import { defined } from "../util/present.js";
 
 /** One bar of a bar chart. */
 export interface Bar {
@@ -149,7 +150,7 @@ export function drawPrices(samples: readonly PriceSample[], span: Span, end: num
         y: {
           position: "right",
           grace: "12%",
-          ...(isFromZero ? { min: 0 } : {}),
+          ...defined({ min: isFromZero ? 0 : undefined }),
           grid: { color: COLOURS.grid },
           ticks: { color: COLOURS.text, font: font(LABEL), maxTicksLimit: 5 },
         },

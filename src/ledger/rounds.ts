@@ -5,6 +5,7 @@ import { type DocumentOf, defineCollection } from "../storage/collection.js";
 import type { State } from "../storage/state.js";
 import { timestampSchema } from "../storage/timestamp.js";
 import { ageOf, isTimely } from "../util/clock.js";
+import { defined } from "../util/present.js";
 import { HOUR, MINUTE } from "../util/units.js";
 import { lateAfter, MAX_STORED_GAPS, median } from "./rhythm.js";
 
@@ -123,7 +124,7 @@ export function afterReading(
     gaps: isGap ? [...known.gaps, gapMs].slice(-MAX_GAPS) : known.gaps,
     isSeenToBegin,
     isStandingStill: false,
-    ...(isStill ? { movedAt: now } : {}),
+    ...defined({ movedAt: isStill ? now : undefined }),
   };
 }
 

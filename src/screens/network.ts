@@ -81,19 +81,22 @@ const fieldsOf = (it: Dashboard): Field[] => [
 ];
 
 /** Returns the lines about the network's next upgrade. */
-const upgradeLines = ({ upgradeAt, freezeAt }: UpgradeSchedule): Markdown[] =>
-  present([
+function upgradeLines(upgrade: UpgradeSchedule | undefined): readonly Markdown[] {
+  if (!upgrade) return [];
+  const { upgradeAt, freezeAt } = upgrade;
+  return present([
     md`🛠️ **Network upgrade:** transactions pause on ${timestampWithAge(upgradeAt)}`,
     freezeAt !== null &&
       freezeAt < upgradeAt &&
       md`-# No new parties or packages from ${timestamp(freezeAt, "f")} until then.`,
   ]);
+}
 
 /** Builds the screen. Many people open it while its reading is in the cache. */
 const show = rememberLast(
   (reading: Reading<Dashboard>, upgrade: UpgradeSchedule | undefined, standstill?: Markdown): View => ({
     title: md`The network`,
-    body: present([...bodyOf(reading.data), standstill, ...(upgrade ? upgradeLines(upgrade) : [])]),
+    body: present([...bodyOf(reading.data), standstill, ...upgradeLines(upgrade)]),
     fields: fieldsOf(reading.data),
     readings: [reading],
     menus: MENUS,

@@ -199,16 +199,16 @@ export const validators: Screen<"validators"> = async (parameters, context) => {
   const isByExplorer = !isInDirectory && status !== "ALL";
   return {
     title,
-    body: [
+    body: present([
       ...lines,
       ...orNothing(
         slice.rows.map((each) => validatorRow(each, standings)),
         "such validators",
       ),
       md``,
-      ...(isByExplorer ? [EXPLORERS_COUNT] : []),
+      isByExplorer && EXPLORERS_COUNT,
       md`-# ${extent(slice, "validator")}`,
-    ],
+    ]),
     readings: [reading],
     pager: slice,
     menus: [validatorMenu(slice.rows, standings), listsMenu(directory.versions(intervals), parameters)],

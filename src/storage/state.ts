@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Log } from "../log.js";
+import { defined } from "../util/present.js";
 import { type CollectionDefinition, defineCollection } from "./collection.js";
 import { createDocuments, type Documents, textOf, toText } from "./documents.js";
 import { StateError, type Store, type Write } from "./store.js";
@@ -101,8 +102,7 @@ export function createState(
     const shownId = isPerson ? {} : { id };
     const report = (message: string, err?: unknown) => {
       const key = `${name} ${message}`;
-      if (!reported.has(key))
-        log.error({ collection, ...shownId, problem, ...(err ? { err } : {}) }, message);
+      if (!reported.has(key)) log.error({ collection, ...shownId, problem, ...defined({ err }) }, message);
       reported.add(key);
     };
     if (staying.has(name)) return;

@@ -60,6 +60,6 @@ export function decide(
   const isMoreNeeded = (request[lostSide] ?? 0) >= (request.neededBefore ?? Number.POSITIVE_INFINITY);
   return {
     next: { ...kept, decided: remainingSides, decisionSequence: sequence },
-    news: { ...newsOf("undecided", lostSide), ...(isMoreNeeded ? { isMoreNeeded } : {}) },
+    news: { ...newsOf("undecided", lostSide), ...defined({ isMoreNeeded: isMoreNeeded || undefined }) },
   };
 }

@@ -148,7 +148,7 @@ export const governance: FeedModule = {
           const reminder = reminderOf(subject);
           if (reminder) {
             const known = await requests.get(reminder.key);
-            const event = { ...reminder, ...(known ? seenOf(known, now()) : {}) };
+            const event = known ? { ...reminder, ...seenOf(known, now()) } : reminder;
             return renderer.message(
               await reminding.current(event, await snapshotOf(reminder.key), mark, recipients),
             );

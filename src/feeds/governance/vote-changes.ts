@@ -91,14 +91,19 @@ export function compareVotes(
     voteSequence += 1;
     const name = voterName(row) ?? voter;
     const party = isPartyId(row.identifier ?? "") && row.identifier !== name ? row.identifier : null;
-    foundChanges.push({ voter: name, ...(party === null ? {} : { party }), from: previousVote, to: accept });
+    foundChanges.push({
+      voter: name,
+      ...defined({ party: party ?? undefined }),
+      from: previousVote,
+      to: accept,
+    });
   }
   return {
     changes: {
       votes: Object.fromEntries(votes),
       voteSequence,
       unconfirmedVotes: Object.fromEntries(unconfirmedVotes),
-      ...(unconfirmedVotes.size > 0 ? { needsDetail: true } : {}),
+      ...defined({ needsDetail: unconfirmedVotes.size > 0 || undefined }),
     },
     events:
       foundChanges.length > 0 ? [{ kind: "votes", key, sequence: voteSequence, votes: foundChanges }] : [],

@@ -253,13 +253,13 @@ async function listRepresentatives(
       ? [
           md`Nobody yet. Use \`/voters set\`${services.renderer.networkOption} to choose who gets pinged while a vote is missing.`,
         ]
-      : [
+      : present([
           // First, because a long list is cut at its end.
           await pingedLine(services, guildId),
-          ...(unpingable.size > 0 ? [unpingableAdvice(services)] : []),
+          unpingable.size > 0 && unpingableAdvice(services),
           md``,
           ...ownRepresentatives.map((each) => md`**${cut(each.name, 80)}** → ${whoOf(each)}`),
-        ],
+        ]),
     "neutral",
   );
 }

@@ -2,6 +2,7 @@ import type { Rounds } from "../../ledger/rounds.js";
 import type { UpgradeDecision, UpgradeSchedule } from "../../ledger/upgrades.js";
 import { CLOCK_ERROR_MS } from "../../util/clock.js";
 import { digest } from "../../util/digest.js";
+import { defined } from "../../util/present.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import { openIn, type Standstill, type Upgrade } from "./collections.js";
 import {
@@ -132,7 +133,7 @@ function finish(subject: string, known: Upgrade, { rounds, now }: Circumstances)
   if (!rounds || rounds.seenAt < upgradeAt) return { next: known };
   if (roundThen === undefined) {
     const isLate = rounds.seenAt - upgradeAt > PROMPT_MS;
-    return { next: { ...known, roundThen: rounds.number, ...(isLate ? { isLate } : {}) } };
+    return { next: { ...known, roundThen: rounds.number, ...defined({ isLate: isLate || undefined }) } };
   }
   if (rounds.number <= roundThen) return { next: known };
   const { number: round, seenAt: at } = rounds;

@@ -86,7 +86,7 @@ export function upgradeView(
   return {
     notification,
     tone,
-    body: [...lines, ...(isAhead ? readiness : [])],
+    body: isAhead ? [...lines, ...readiness] : lines,
     links: linksTo(mark, upgrade.decidedBy),
   };
 }

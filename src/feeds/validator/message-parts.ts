@@ -61,11 +61,11 @@ export function snoozeMenu(id: string, since: number, isSnoozedNow: boolean, on:
   const to = (span: Snooze | "back" | "off") => buttonAddress(snoozeButton, { id, since, for: span, on });
   return {
     placeholder: "Snooze…",
-    choices: [
-      ...(isSnoozedNow ? [{ label: "End the snooze", emoji: "🔔", to: to("off") }] : []),
+    choices: present([
+      isSnoozedNow && { label: "End the snooze", emoji: "🔔", to: to("off") },
       ...SNOOZE_SPANS.map((span) => ({ label: SNOOZES[span].words, emoji: "💤", to: to(span) })),
       { label: "until it's back", emoji: "💤", to: to("back") },
-    ],
+    ]),
   };
 }
 

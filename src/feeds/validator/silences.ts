@@ -3,6 +3,7 @@ import type { Activity } from "../../ledger/network-rhythm.js";
 import { ageOf } from "../../util/clock.js";
 import { yieldIfBusy } from "../../util/event-loop.js";
 import { addTo } from "../../util/groups.js";
+import { defined } from "../../util/present.js";
 import {
   type Alert,
   type AlertResponse,
@@ -95,7 +96,7 @@ export async function callSilent(
   const isOfAll = subscription.subject === SUPER_VALIDATORS;
   found.alerts.set(alertId(channelId, within), {
     ...open,
-    ...(isOfAll ? { isOfAll } : {}),
+    ...defined({ isOfAll: isOfAll || undefined }),
     silent: Math.max(open.silent, members.length),
     members,
     revision: open.revision + 1,

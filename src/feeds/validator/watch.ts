@@ -214,10 +214,8 @@ export function createValidatorWatch({ explorer, state, directory, now }: Valida
     const oldWrites = await unwatchedWrites(state, loaded);
     const isCleanupDue = ageOf(cleanedAt, now()) >= DAY;
     if (isCleanupDue) cleanedAt = now();
-    const finishedAlerts = [
-      ...(await orphanedAlerts(loaded)),
-      ...(isCleanupDue ? await oldAlerts(state, loaded, now()) : []),
-    ];
+    const finishedAlerts = [...(await orphanedAlerts(loaded))];
+    if (isCleanupDue) finishedAlerts.push(...(await oldAlerts(state, loaded, now())));
     const live = await filterInTurns(loaded.watched.values(), ({ isLive }) => isLive);
     const unlisted = await filterInTurns(loaded.watched.values(), ({ isUnlisted }) => isUnlisted);
     // Thousands of alerts may be forgotten at the same time. Each step is one commit.
