@@ -1,4 +1,5 @@
 import { clean, cut } from "../text/plain.js";
+import { UNREADABLE_AT } from "../util/clock.js";
 import { yieldFor } from "../util/event-loop.js";
 import { perObject } from "../util/per-object.js";
 
@@ -9,7 +10,7 @@ import { perObject } from "../util/per-object.js";
 
 /** Range of plausible timestamps (docs/ledger.md). Anything outside it is unknown, so that a 0 is never shown as 1970. */
 const EARLIEST = Date.UTC(2020);
-const LATEST = Date.UTC(2100);
+const LATEST = UNREADABLE_AT;
 
 /** Milliseconds in one second, millisecond, microsecond and nanosecond. */
 const UNITS = [1_000, 1, 1e-3, 1e-6] as const;
@@ -36,6 +37,16 @@ export function toTime(value: unknown): number | null {
     if (timeMs !== null) return timeMs;
   }
   return null;
+}
+
+/**
+ * Like `toTime`, for a date that changes a request's rules if it is missing. Returns null for a missing date only, and
+ * `UNREADABLE_AT` for one that cannot be read.
+ */
+export function toDecisionDate(value: unknown): number | null {
+  const isMissing =
+    value === undefined || value === null || (typeof value === "string" && value.trim() === "");
+  return isMissing ? null : (toTime(value) ?? UNREADABLE_AT);
 }
 
 const DECIMAL = /^([+-]?)(\d+)(?:\.(\d*))?(?:e([+-]?\d{1,3}))?$/i;

@@ -1,3 +1,4 @@
+import { UNREADABLE_AT } from "../util/clock.js";
 import { DAY, HOUR } from "../util/units.js";
 import {
   castIn,
@@ -97,7 +98,7 @@ function nextDate(request: Standable, isEnough: boolean, now: number): VoteDate 
     isEnough && targetEffectiveAt !== null ? null : quorumDate(request),
     targetEffectiveAt === null ? null : { name: "decided on", at: votableUntil(request) ?? 0 },
   ];
-  return possibleDates.find((each) => each !== null && each.at > now) ?? null;
+  return possibleDates.find((each) => each !== null && each.at > now && each.at < UNREADABLE_AT) ?? null;
 }
 
 /**

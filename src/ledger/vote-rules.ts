@@ -1,3 +1,5 @@
+import { UNREADABLE_AT } from "../util/clock.js";
+
 /** The rules of a vote (docs/ledger.md, "How it ends"), and the meaning of the explorer's status words. */
 
 /** Meaning of a status. `other` is an unknown word, which is shown as it is. */
@@ -55,9 +57,18 @@ export interface VoteState {
   readonly status: string | null;
   /** Quorum date: enough super validators must have voted by then. */
   readonly voteBefore: number | null;
-  /** Decision date: the yes votes are counted then. null if there is none. */
+  /** Decision date: the yes votes are counted then. null if there is none, `UNREADABLE_AT` if it cannot be read. */
   readonly targetEffectiveAt: number | null;
 }
+
+/**
+ * Returns the first of a request's decision dates, from several answers, that can be read. If there is none, returns `UNREADABLE_AT` if
+ * one of them cannot be read, else null.
+ */
+export const firstDecisionDate = (...dates: readonly (number | null | undefined)[]): number | null =>
+  dates.find((each) => each != null && each !== UNREADABLE_AT) ??
+  dates.find((each) => each === UNREADABLE_AT) ??
+  null;
 
 /**
  * Returns the time until which votes can be cast, epoch ms: the decision date if there is one, else the quorum date. null if

@@ -5,6 +5,7 @@ import {
   userMention as mentionUser,
   time,
 } from "@discordjs/formatters";
+import { UNREADABLE_AT } from "../util/clock.js";
 import { COIN } from "./coin.js";
 import { shortId } from "./ids.js";
 import { fixed, grouped } from "./numbers.js";
@@ -132,7 +133,7 @@ export const userMention = (id: string): Markdown => trusted(mentionUser(id));
 
 /** Returns a time that Discord shows in each reader's time zone: R "2 hours ago", f date and time, d date, t time. */
 export function timestamp(ms: number | null, style: "R" | "f" | "d" | "t" = "R"): Markdown {
-  return trusted(ms === null ? "unknown" : time(Math.floor(ms / 1_000), style));
+  return trusted(ms === null || ms >= UNREADABLE_AT ? "unknown" : time(Math.floor(ms / 1_000), style));
 }
 
 /** Formats a time of day for a notification, which is plain text: "15:00 UTC". */
@@ -147,7 +148,7 @@ export const utcDate = (ms: number): string => `${utcDay(ms)} at ${utcTime(ms)}`
 
 /** Returns a date with its distance from now: "21 November 2026 10:00 (in 2 hours)". */
 export const timestampWithAge = (ms: number | null): Markdown =>
-  ms === null ? trusted("unknown") : md`${timestamp(ms, "f")} (${timestamp(ms)})`;
+  ms === null || ms >= UNREADABLE_AT ? trusted("unknown") : md`${timestamp(ms, "f")} (${timestamp(ms)})`;
 
 /** Formats an amount of Canton Coin for a column, with two fraction digits. */
 export const columnCoins = (decimal: string | null): Markdown =>

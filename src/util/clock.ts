@@ -18,6 +18,9 @@ export const ageOf = (at: number, now: number): number =>
  */
 export const believed = (at: number, now: number, most: number): number => (at > now + most ? 0 : at);
 
+/** Stands for a time that exists and cannot be read, epoch ms. It is later than any other, so that it is never reached. */
+export const UNREADABLE_AT = Date.UTC(2100);
+
 /** Longest time that an answer takes, in ms, with retries. */
 const LATE_MS = 2 * MINUTE;
 

@@ -3,6 +3,7 @@ import {
   toAmount,
   toCount,
   toDecimal,
+  toDecisionDate,
   toFlag,
   toId,
   toJson,
@@ -64,6 +65,7 @@ export const text = field(toText, "string");
 export const name = field(toName, "string");
 export const id = field(toId, "string");
 export const time = field(toTime, "integer", true);
+export const decisionDate = field(toDecisionDate, "integer", true);
 export const timeText = field(toTime, "string", true);
 export const count = field(toCount, "integer");
 export const decimal = field(toDecimal, "number");

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { count, decimal, flag, id, json, name, text, time, url } from "./fields.js";
+import { count, decimal, decisionDate, flag, id, json, name, text, time, url } from "./fields.js";
 
 const voteRequestFields = {
   contractId: id,
@@ -11,7 +11,7 @@ const voteRequestFields = {
   requesterImg: url,
   createdAt: time,
   voteBefore: time,
-  targetEffectiveAt: time,
+  targetEffectiveAt: decisionDate,
   yesCount: count,
   noCount: count,
   /** Number of super validators that have not voted yet. The ledger has no abstentions. */

@@ -1,3 +1,4 @@
+import { UNREADABLE_AT } from "../../util/clock.js";
 import { DAY } from "../../util/units.js";
 import type { TrackedVoteRequest } from "./collections.js";
 
@@ -12,7 +13,8 @@ export const hasVanished = ({ missedReads }: Pick<TrackedVoteRequest, "missedRea
 
 /** True if a request is more than a day past its last date. */
 export function isLongPast({ terms }: Pick<TrackedVoteRequest, "terms">, now: number): boolean {
-  const deadline = Math.max(terms.voteBefore ?? 0, terms.targetEffectiveAt ?? 0);
+  const dates = [terms.voteBefore, terms.targetEffectiveAt].filter((each) => each !== UNREADABLE_AT);
+  const deadline = Math.max(...dates.map((each) => each ?? 0));
   return deadline > 0 && now > deadline + DAY;
 }
 

@@ -5,6 +5,7 @@ import { earliest, identityOf, tallyIn, type VoteRequest } from "../../ledger/vo
 import {
   type Closing,
   castIn,
+  firstDecisionDate,
   isOpen,
   isOver,
   neededFor,
@@ -32,7 +33,7 @@ const termsOf = (row: VoteRequestListItem, before: Terms | undefined): Terms => 
   action: before?.action ?? null,
   // A missing field is not a change.
   voteBefore: row.voteBefore ?? before?.voteBefore ?? null,
-  targetEffectiveAt: row.targetEffectiveAt ?? before?.targetEffectiveAt ?? null,
+  targetEffectiveAt: firstDecisionDate(row.targetEffectiveAt, before?.targetEffectiveAt),
 });
 
 /** True if two versions of a request have the same dates. */
@@ -134,7 +135,7 @@ function compareTerms(
     title: known.terms.title ?? terms.title,
     action: known.terms.action,
     voteBefore: known.terms.voteBefore ?? terms.voteBefore,
-    targetEffectiveAt: known.terms.targetEffectiveAt ?? terms.targetEffectiveAt,
+    targetEffectiveAt: firstDecisionDate(known.terms.targetEffectiveAt, terms.targetEffectiveAt),
   };
   const hasLearnt = !isSame(was, known.terms);
   if (isSame(terms, was)) return { terms: was, learnt: hasLearnt };
