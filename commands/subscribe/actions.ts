@@ -1,3 +1,4 @@
+import { GIVE_UP_MS } from "../../src/delivery/decisions.js";
 import type { FeedDefinition } from "../../src/delivery/feed.js";
 import { snoozeEnd } from "../../src/delivery/snoozes.js";
 import type { ChannelPlace } from "../../src/discord/permissions.js";
@@ -68,27 +69,38 @@ function tagWords({ channel }: ChannelPlace, tagId: string | null): Markdown[] {
   return tag ? [md`Posts get the tag **${tag.name}**`] : [];
 }
 
+/** A channel that Discord no longer refuses. */
+interface Reopened {
+  readonly wasRefused: boolean;
+  /** True if some of its news has been given up meanwhile. */
+  readonly hasMissedNews: boolean;
+  /** Says what has changed for the channel's other subscriptions and for the posts. */
+  readonly lines: readonly Markdown[];
+}
+
 /**
  * Ends the pause of a channel that Discord refused, on all networks, and gives each of its subscriptions a tag that the forum
  * still has.
- * @returns what has changed for the channel's other subscriptions and for the posts, in lines
  * @throws {PersonError} if the forum requires a tag and has none
  */
 export async function reopen(
   place: ChannelPlace,
   { subscription, feed }: Pick<OwnedSubscription, "subscription" | "feed">,
   networks: Networks,
-): Promise<{ readonly wasRefused: boolean; readonly lines: readonly Markdown[] }> {
+): Promise<Reopened> {
   const { channel, guild } = place;
   const inChannel = await subscriptionsIn(channel.id, guild.id, networks);
-  let wasRefused = false;
+  let refusedAt: number | undefined;
   for (const each of inChannel) {
     await renewTag(place, each);
-    if (await endPause(each.networkState, each.subscription)) wasRefused = true;
+    refusedAt = (await endPause(each.networkState, each.subscription)) ?? refusedAt;
   }
+  const wasRefused = refusedAt !== undefined;
   const isForAll = wasRefused && inChannel.length > 1;
   return {
     wasRefused,
+    // Deliveries wait for a day.
+    hasMissedNews: refusedAt !== undefined && Date.now() - refusedAt > GIVE_UP_MS,
     lines: present([
       ...tagWords(place, currentTag(place, feed, subscription.tagId)),
       isForAll && md`Posting to ${channelMention(channel.id)} works again, also for its other subscriptions.`,
@@ -114,14 +126,15 @@ export async function resumeSubscription(
   const { subscription, feed } = found;
   const network = servedOf(found);
   await checkPermissions(person, place, feed, subscription);
-  const { wasRefused, lines } = await reopen(place, found, networks);
+  const { wasRefused, hasMissedNews, lines } = await reopen(place, found, networks);
   const { isPaused = false } = subscription;
   const isSnoozed = snoozeEnd(subscription, Date.now()) > 0;
   if ((isPaused || isSnoozed) && !(await setPaused(network, subscription, false))) throw noLongerThere();
-  // Events during a pause are dropped. Those during a refusal wait, and are announced now.
+  // Events during a pause are dropped. Those during a refusal wait for a day, and are announced now.
   // One that is done says how to get another alert.
   const isDone = (await feed.isDone?.(network.state, subscription)) === true;
-  const standing = isPaused || isDone ? await feed.standing(answerDeps(person, network), subscription) : [];
+  const isStandingNews = isPaused || isDone || hasMissedNews;
+  const standing = isStandingNews ? await feed.standing(answerDeps(person, network), subscription) : [];
   return { wasPaused: wasRefused || isPaused || isSnoozed, lines, standing };
 }
 

@@ -1,6 +1,7 @@
 import { filterInTurns, inPieces } from "../util/event-loop.js";
 import { addTo } from "../util/groups.js";
 import { type Bundle, type Delivery, deliveryId, type FanOut, type Subscription } from "./collections.js";
+import { GIVE_UP_MS } from "./decisions.js";
 import { type Feed, receives } from "./feed.js";
 import type { Subscriptions } from "./subscriptions.js";
 
@@ -13,16 +14,21 @@ export interface Listeners {
   readonly byChannel: ReadonlyMap<string, readonly Subscription[]>;
 }
 
-/** Returns a feed's listeners. It reads all subscriptions, so call it once for many events. */
+/**
+ * Returns a feed's listeners. It reads all subscriptions, so call it once for many events.
+ * @param now epoch ms
+ */
 export async function readListeners(
   subscriptions: Pick<Subscriptions, "healths" | "toFeed">,
   feed: string,
+  now: number,
 ): Promise<Listeners> {
   const healths = await subscriptions.healths();
   const all = await filterInTurns(await subscriptions.toFeed(feed), ({ isPaused, channelId }) => {
     const { paused, goneSince } = healths.get(channelId) ?? {};
-    // News for a channel that refuses them waits for a day, in case it is resumed.
-    return !isPaused && !(paused && goneSince !== undefined);
+    // News for a channel that refuses it waits for a day, in case it is resumed, or the bot invited again.
+    const isAbandoned = paused === true && goneSince !== undefined && now - goneSince > GIVE_UP_MS;
+    return !isPaused && !isAbandoned;
   });
   const byChannel = new Map<string, Subscription[]>();
   for await (const piece of inPieces(all)) for (const each of piece) addTo(byChannel, each.channelId, each);

@@ -8,7 +8,7 @@ import type { Outbox } from "./outbox.js";
 import type { Subscriptions } from "./subscriptions.js";
 import type { Upkeep } from "./upkeep.js";
 
-interface RunnerContext extends Pick<DeliveryContext, "state" | "subscriptions" | "janitor"> {
+interface RunnerContext extends Pick<DeliveryContext, "state" | "subscriptions" | "janitor" | "now"> {
   readonly outbox: Pick<Outbox, "prepare">;
   readonly upkeep: Pick<Upkeep, "touch">;
 }
@@ -16,8 +16,8 @@ interface RunnerContext extends Pick<DeliveryContext, "state" | "subscriptions" 
 const NOBODY: Listeners = { all: [], byChannel: new Map() };
 
 /** Creates the view of a feed's subscriptions for a poll. */
-function createSubscribers({ definition: { name } }: Feed, { subscriptions }: RunnerContext) {
-  const lazyListeners = () => lazy(() => readListeners(subscriptions, name));
+function createSubscribers({ definition: { name } }: Feed, { subscriptions, now }: RunnerContext) {
+  const lazyListeners = () => lazy(() => readListeners(subscriptions, name, now()));
   // Read once per poll, because thousands of people have a channel each.
   let healths: ReturnType<Subscriptions["healths"]> | undefined;
   let listeners = lazyListeners();

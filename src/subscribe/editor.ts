@@ -146,20 +146,24 @@ export const setPaused = (
 ): Promise<Subscription | undefined> =>
   subscriptions.change(subscription, (kept) => (isPaused ? { ...awake(kept), isPaused } : awake(kept)));
 
-/** Ends the pause of a channel that Discord refused, and clears its last error. Returns whether it was paused. */
+/**
+ * Ends the pause of a channel that Discord refused, and clears its last error. Returns since when it was paused, epoch ms; `undefined`
+ * if it was not.
+ */
 export async function endPause(
   { state, subscriptions }: Pick<Network, "state" | "subscriptions">,
   subscription: Subscription,
-): Promise<boolean> {
+): Promise<number | undefined> {
   const { channelId } = subscription;
   for (;;) {
     const { paused = false, error, erroredAt, goneSince, ...rest } = await subscriptions.health(channelId);
     // The other subscriptions of a channel share its health.
-    if (!paused && error === undefined && erroredAt === undefined && goneSince === undefined) return false;
+    if (!paused && error === undefined && erroredAt === undefined && goneSince === undefined)
+      return undefined;
     // If the subscription was removed meanwhile, so was the channel's health.
     const unchanged = await subscriptions.unchanged(subscription);
     if (!unchanged || (await state.commit([unchanged, subscriptions.healthWrite(channelId, rest)])))
-      return paused;
+      return paused ? (erroredAt ?? 0) : undefined;
   }
 }
 

@@ -133,7 +133,7 @@ function deliveryOf(feed: Partial<Feed>) {
     const { writes, release } = await outbox.prepare(
       ownFeed,
       [event],
-      await readListeners(subscriptions, FEED),
+      await readListeners(subscriptions, FEED, now),
     );
     await state.commit(writes);
     return release;

@@ -89,6 +89,7 @@ export async function runGovernance(explorer: SandboxExplorer, discord: SandboxD
   });
   const runner = createRunner(running, [], {
     state,
+    now,
     outbox,
     upkeep: { touch: () => {} },
     subscriptions,
