@@ -3,9 +3,10 @@ import { ErrorCode, hasCode } from "../discord/errors.js";
 import { type MessagePayload, withoutPictures } from "../discord/message.js";
 import { editMessage, pingsIn, readText, setArchived } from "../discord/post.js";
 import { problemOf, retryAfterOf } from "../discord/problems.js";
+import type { State } from "../storage/state.js";
 import { ageOf } from "../util/clock.js";
 import { DAY, HOUR, SECOND } from "../util/units.js";
-import type { Announced } from "./collections.js";
+import { type Announced, announcements } from "./collections.js";
 import type { DeliveryContext } from "./context.js";
 
 /** Minimum delay before an edit that Discord refused, or did not answer, is tried again, in ms. */
@@ -63,6 +64,16 @@ export function afterFailedEdit(document: Announced, error: unknown, now: number
   if (problem === "unknown") return { ...document, notBefore: now + UNKNOWN_MS };
   const { revision, ...uneditable } = document;
   return problem === "deleted-by-somebody" ? { ...uneditable, gone: true } : uneditable;
+}
+
+/** Lets edits that a channel refused be tried again without waiting. Called once it is resumed. @throws {StateError} */
+export async function retryEdits(state: Pick<State, "open" | "commit">, channelId: string): Promise<void> {
+  const announced = state.open(announcements);
+  for await (const [id, document] of announced.entries([channelId])) {
+    const { notBefore, ...due } = document;
+    if (document.channelId === channelId && notBefore !== undefined)
+      await state.commit([announced.expect(id, document), announced.put(id, due)]);
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { bulkhead } from "cockatiel";
 import { inPieces, yieldIfBusy } from "../util/event-loop.js";
+import { MINUTE } from "../util/units.js";
 import { type ChoreContext, createChores } from "./chores.js";
 import { type Announced, announcements } from "./collections.js";
 import { type MessageStep, nextStep } from "./decisions.js";
@@ -11,6 +12,8 @@ import type { LastingMessages, SubjectState } from "./feed.js";
  * Discord allows 50 requests a second.
  */
 const MAX_CHANNELS = 50;
+/** Maximum time before a waiting message is checked again, in ms. A resumed channel does not wait, also if another process resumes it. */
+const RECHECK_MS = MINUTE;
 /** Maximum number of messages deleted in one commit. */
 const BATCH = 1_000;
 
@@ -86,7 +89,7 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
       if (isEditable && step.kind !== "forget" && step.kind !== "retire")
         messages.follow(id, document, subject);
       if (step.kind === "forget") forgottenIds.add(id);
-      if (step.kind === "wait") messages.checkAt(id, step.until);
+      if (step.kind === "wait") messages.checkAt(id, Math.min(step.until, now() + RECHECK_MS));
       const work = workOf(step, id, document, lasting, subject);
       if (!work) continue;
       // Check the message again in any case, because it may need more steps.

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Subscription } from "../delivery/collections.js";
 import { requestDrill } from "../delivery/drill.js";
+import { retryEdits } from "../delivery/edits.js";
 import type { AnswerDeps, FeedDefinition } from "../delivery/feed.js";
 import { commitWithin, ownerOf } from "../delivery/limits.js";
 import type { SubscriptionKey } from "../delivery/subscriptions.js";
@@ -162,8 +163,9 @@ export async function endPause(
       return undefined;
     // If the subscription was removed meanwhile, so was the channel's health.
     const unchanged = await subscriptions.unchanged(subscription);
-    if (!unchanged || (await state.commit([unchanged, subscriptions.healthWrite(channelId, rest)])))
-      return paused ? (erroredAt ?? 0) : undefined;
+    if (unchanged && !(await state.commit([unchanged, subscriptions.healthWrite(channelId, rest)]))) continue;
+    if (paused) await retryEdits(state, channelId);
+    return paused ? (erroredAt ?? 0) : undefined;
   }
 }
 

@@ -102,6 +102,31 @@ describe("a failed delivery", () => {
     await world().until(() => count(channel, openedMeanwhile) === 1, "the one after it");
   });
 
+  it("edits the messages of a channel once it is resumed, and not an hour later", async () => {
+    const channel = await subscribed();
+    const { ledger } = harness.explorer;
+    const request = ledger.openVoteRequest({ title: "Out of sight." });
+    await world().until(() => count(channel, request.title) === 1, "the announcement");
+    const deny = String(PERMISSION.viewChannel);
+    channel.permission_overwrites.push({ id: world().bot.id, type: 1, allow: "0", deny });
+    ledger.closeVoteRequest(request, "Rejected");
+    await expect.poll(list).toMatch(/paused/);
+    // An announcement is edited at most every five minutes.
+    for (let passed = 0; passed < 3; passed += 1) {
+      harness.pass(3 * 60_000);
+      const elsewhere = open();
+      await world().until(() => count(healthy, elsewhere) === 1, "the healthy channel");
+    }
+    channel.permission_overwrites.length = 0;
+    await harness.discord.driver.ask(owner(), "/subscribe resume", { channel: channel.id });
+    harness.pass(61_000);
+    const first = () =>
+      world()
+        .read(channel)
+        .find((each) => textOf(each).includes(request.title));
+    await world().until(() => JSON.stringify(first() ?? "").includes("Rejected"), "the edit");
+  });
+
   it("waits for the end of the bot's timeout, and says so", async () => {
     const channel = await subscribed();
     const { guild } = harness.discord;
