@@ -126,6 +126,16 @@ export const RECOVERY_MS = 20 * MINUTE;
 /** Maximum error of the bot's clock, in ms. */
 export const JUMP_MS = 10 * MINUTE;
 
+/** Time before its due time from which a reminder that was sent early is not repeated, in ms (the specification `typed.spec.ts`). */
+const EARLY_MS = 5 * MINUTE;
+
+/** Returns the number of reminders that were sent too early, because the bot's clock was ahead. The bot repeats them in time. */
+export const prematureCount = (
+  toldAt: readonly number[],
+  due: readonly { readonly dueAt: number }[],
+): number =>
+  toldAt.filter((at) => due.some(({ dueAt }) => at >= dueAt - JUMP_MS && at < dueAt - EARLY_MS)).length;
+
 export const secondOf = (ms: number): number => Math.floor(ms / SECOND);
 export const iso = (ms: number): string => new Date(ms).toISOString();
 

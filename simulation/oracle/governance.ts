@@ -2,7 +2,7 @@ import { DAY, HOUR, MINUTE } from "../../src/util/units.js";
 import { VOTER_REMINDERS } from "../community.js";
 import type { History } from "../history/index.js";
 import { type Motion, NEEDED } from "../history/motions.js";
-import { type Evidence, iso, JUMP_MS, type Judge, type Told } from "./evidence.js";
+import { type Evidence, iso, JUMP_MS, type Judge, prematureCount, type Told } from "./evidence.js";
 
 /**
  * Checks that each vote request is announced once, reminded of in time and closed once. The person only hears
@@ -170,9 +170,11 @@ function* judgeReminders(
   const isInReach = ({ dueAt, deadline }: Reminder) => dueAt < Math.min(closesAt, deadline) + JUMP_MS;
   const mayCome = due.filter(isInReach);
   const all = [...mayCome, ...unnamed.filter(isInReach)];
-  for (const [index, at] of told.entries())
-    if (all.filter(({ dueAt }) => dueAt - JUMP_MS <= at).length <= index)
+  for (const [index, at] of told.entries()) {
+    const dueCount = all.filter(({ dueAt }) => dueAt - JUMP_MS <= at).length;
+    if (dueCount + prematureCount(told.slice(0, index), all) <= index)
       yield `Reminder ${index + 1} at ${iso(at)} came before it was due, or twice: ${where}`;
+  }
   for (const { dueAt, deadline } of mayCome) {
     const isAlone = due.every(
       (each) => each.dueAt === dueAt || Math.abs(each.dueAt - dueAt) > 2 * REMINDED_MS,

@@ -1,6 +1,6 @@
 import { HOUR, MINUTE } from "../../src/util/units.js";
 import { VOTER_REMINDERS } from "../community.js";
-import { iso, type Judge, RECOVERY_MS } from "./evidence.js";
+import { iso, type Judge, prematureCount, RECOVERY_MS } from "./evidence.js";
 import { dueRemindersOf, REMINDED_MS } from "./governance.js";
 
 /** Maximum time between reading votes and a ping, in ms, including the time for sending. */
@@ -91,7 +91,12 @@ export const judgeMissingVotes: Judge = function* ({ history, community, ballots
     const isUncounted = history.oddMotions.some((each) => each.title === title);
     if (isWatched || isUncounted) continue;
     const due = dueRemindersOf(history, motion, VOTER_REMINDERS);
-    if (own.length > due.length) yield `Reminded ${own.length} times of ${voterName}'s vote on ${title}`;
+    const repeatCount = prematureCount(
+      own.map(({ at }) => at),
+      due,
+    );
+    if (own.length > due.length + repeatCount)
+      yield `Reminded ${own.length} times of ${voterName}'s vote on ${title}`;
     for (const { dueAt, deadline } of due) {
       const isAlone = due.every(
         (each) => each.dueAt === dueAt || Math.abs(each.dueAt - dueAt) > 2 * REMINDED_MS,
