@@ -4,8 +4,9 @@ import type { Explorer, Reading } from "../explorer/service.js";
 import { type DocumentOf, defineCollection } from "../storage/collection.js";
 import type { State } from "../storage/state.js";
 import { timestampSchema } from "../storage/timestamp.js";
-import { ageOf, isTimely } from "../util/clock.js";
+import { ageOf, CLOCK_ERROR_MS, isTimely } from "../util/clock.js";
 import { defined } from "../util/present.js";
+import { lazy } from "../util/single-flight.js";
 import { HOUR, MINUTE } from "../util/units.js";
 import { lateAfter, MAX_STORED_GAPS, median } from "./rhythm.js";
 
@@ -19,6 +20,8 @@ export const rounds = defineCollection({
     seenAt: timestampSchema,
     /** Times between advances that the bot saw, in ms, the newest last. */
     gaps: z.array(z.number()).max(MAX_STORED_GAPS),
+    /** Times between the last advances in ms, if all of them looked like standstills. They may be a slower rhythm. */
+    slowGaps: z.array(z.number()).max(MAX_STORED_GAPS).exactOptional(),
     /** True if the bot saw the round begin. If not, it may have begun before `since`. */
     isSeenToBegin: z.boolean(),
     /** True while the rounds stand still. */
@@ -87,6 +90,20 @@ function hasStoppedUnseen({ number, since, gaps }: Rounds, newNumber: number, no
 }
 
 /**
+ * Returns the gaps after an advance that looked like the end of a standstill. Several in a row of about the same length are the
+ * interval of slower rounds.
+ */
+function afterSlowGap(
+  { gaps, slowGaps = [] }: Pick<Rounds, "gaps" | "slowGaps">,
+  gapMs: number,
+): Pick<Rounds, "gaps" | "slowGaps"> {
+  const nextSlowGaps = [...slowGaps, gapMs].slice(-MIN_GAPS);
+  const isRhythm =
+    nextSlowGaps.length === MIN_GAPS && Math.max(...nextSlowGaps) <= MAX_DRIFT * Math.min(...nextSlowGaps);
+  return isRhythm ? { gaps: nextSlowGaps } : { gaps, slowGaps: nextSlowGaps };
+}
+
+/**
  * Returns the rounds after a reading.
  * @param isCurrent true if the explorer is known to be up to date. Only asked while the next round is overdue, or after a pause
  */
@@ -115,13 +132,15 @@ export function afterReading(
     ? gapMs > STILL_INTERVALS * roundInterval(known.gaps)
     : isCurrent && hasStoppedUnseen(known, number, now);
   const isStill = known.isStandingStill || hasStopped;
-  const isGap = isSeenToBegin && known.isSeenToBegin && !isStill && gapMs > 0;
+  const isGap = isSeenToBegin && known.isSeenToBegin && gapMs > 0;
+  const { slowGaps: _, ...others } = known;
+  const usualGaps = { gaps: isGap ? [...known.gaps, gapMs].slice(-MAX_GAPS) : known.gaps };
   return {
-    ...known,
+    ...others,
     number,
     since: now,
     seenAt: now,
-    gaps: isGap ? [...known.gaps, gapMs].slice(-MAX_GAPS) : known.gaps,
+    ...(isGap && isStill ? afterSlowGap(known, gapMs) : usualGaps),
     isSeenToBegin,
     isStandingStill: false,
     ...defined({ movedAt: isStill ? now : undefined }),
@@ -188,11 +207,10 @@ export function createRoundsReader(explorer: Explorer, state: State, now: () => 
   const collection = state.open(rounds);
   const ask = createAsker(now);
 
-  /** True if the explorer has an update that is minutes old, so that missing rounds are not its fault. */
-  const isUpToDate = async (at: number): Promise<boolean> => {
+  /** Returns the time of the explorer's newest update, epoch ms; `undefined` if it is unknown. */
+  const readNewestUpdate = async (): Promise<number | undefined> => {
     const { reading } = await ask("updates", () => explorer.updates({ page: 0, size: 1, orderBy: "DESC" }));
-    const isRecent = (time: number | null) => time !== null && Math.abs(at - time) <= CURRENT_MS;
-    return reading?.data.content.some(({ recordTime }) => isRecent(recordTime)) === true;
+    return reading?.data.content.flatMap(({ recordTime }) => recordTime ?? []).at(0);
   };
 
   return async (isWanted: boolean): Promise<void> => {
@@ -207,11 +225,17 @@ export function createRoundsReader(explorer: Explorer, state: State, now: () => 
     const latest = dashboard?.data.latestRound ?? null;
     if (!dashboard || latest === null) return;
     const fetchedAt = dashboard.fetchedAt;
+    const newestUpdateAt = lazy(readNewestUpdate);
+    // A time from a clock that is behind would look like a standstill once the clock is right.
+    const isTimed = !known || latest > known.number || known.since > fetchedAt;
+    if (isTimed && ((await newestUpdateAt()) ?? 0) > fetchedAt + CLOCK_ERROR_MS) return;
     const isDoubtful =
       known !== undefined &&
+      !known.isStandingStill &&
       isOverdue(known, fetchedAt) &&
       (latest <= known.number || ageOf(known.seenAt, fetchedAt) > PAUSE_MS);
-    const isCurrent = isDoubtful && !known.isStandingStill && (await isUpToDate(fetchedAt));
+    // If the explorer has an update that is minutes old, missing rounds are not its fault.
+    const isCurrent = isDoubtful && Math.abs(fetchedAt - ((await newestUpdateAt()) ?? 0)) <= CURRENT_MS;
     await state.commit([collection.put(ID, afterReading(known, latest, isCurrent, fetchedAt))]);
   };
 }

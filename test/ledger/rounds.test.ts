@@ -212,6 +212,29 @@ describe("the network", () => {
     expect(replay([...usual, ...behind, ...catchingUp, ...later])).toMatchObject({ isStandingStill: false });
   });
 
+  it.each([
+    ["from the start", 0],
+    ["after the usual ones", 12],
+  ])("does not stand still each time if rounds take 40 minutes %s", (_, usualCount) => {
+    const usual = Array.from({ length: usualCount }, (_, at) => [at * 10, 100 + at] as const);
+    const from = usualCount * 10;
+    const slow = Array.from({ length: 60 }, (_, at) => [from + at * 5, 200 + Math.floor(at / 8)] as const);
+    const known = replay([...usual, ...slow]);
+    expect(known).toMatchObject({ isStandingStill: false });
+    expect(roundInterval(known?.gaps ?? [])).toBe(40 * MINUTE);
+    const standstill = [35, 80, 125].map((minute) => [from + 295 + minute, 207] as const);
+    expect(replay([...usual, ...slow, ...standstill])).toMatchObject({ isStandingStill: true });
+  });
+
+  it("does not learn an interval from standstills of different lengths", () => {
+    const readings = [0, 40, 140, 180, 300, 340].map((at, index) => [at, 7 + index] as const);
+    const between = readings.flatMap(([at, round]) =>
+      Array.from({ length: 10 }, (_, step) => [at + step, round] as const),
+    );
+    const known = replay([...readings, ...between].toSorted(([a], [b]) => a - b));
+    expect(roundInterval(known?.gaps ?? [])).toBe(10 * MINUTE);
+  });
+
   it("is not overdue while a round is younger than three intervals", () => {
     expect(isOverdue({ since: NOON, gaps: [] }, NOON + 30 * MINUTE)).toBe(false);
     expect(isOverdue({ since: NOON, gaps: [] }, NOON + 31 * MINUTE)).toBe(true);
@@ -226,6 +249,40 @@ describe("the network", () => {
     await state.commit([state.open(rounds).put("network", { ...known, gaps })]);
     expect(await readRounds(state, NOON)).toBeUndefined();
     await state.close();
+  });
+
+  it.each([
+    ["the bot starts with a clock that is an hour behind", [-HOUR, -HOUR, 0]],
+    ["the clock goes back an hour, and is corrected", [0, -HOUR, 0]],
+  ])("does not stand still because %s", async (_, offsets) => {
+    let time = NOON;
+    let offset = 0;
+    const sandbox = await startSandboxExplorer({ size: SMALL, lively: false, now: () => time });
+    sandbox.mood = (answer, path) => {
+      const row = answer as { readonly content?: readonly object[] };
+      return path.endsWith("/dashboard")
+        ? { ...row, latestRound: Math.floor(time / (10 * MINUTE)) }
+        : { ...row, content: row.content?.map((each) => ({ ...each, recordTime: time - SECOND })) };
+    };
+    const now = () => time + offset;
+    const state = newState();
+    const explorer = newExplorer(sandbox, now);
+    const read = createRoundsReader(explorer.for("background", { maxAgeMs: 0 }), state, now);
+    for (const each of offsets) {
+      offset = each;
+      for (let count = 0; count < 3; count += 1) {
+        await read(true);
+        expect((await readRounds(state, now()))?.isStandingStill ?? false).toBe(false);
+        time += SECOND;
+      }
+    }
+    const number = Math.floor(time / (10 * MINUTE));
+    expect(await readRounds(state, now())).toMatchObject({ number, isStandingStill: false });
+    time += 10 * MINUTE;
+    await read(true);
+    expect(await readRounds(state, now())).toMatchObject({ number: number + 1 });
+    expect(await readRounds(state, now())).not.toHaveProperty("movedAt");
+    await sandbox.close();
   });
 
   it("does not stand still because the bot was suspended while the round was read", async () => {
