@@ -293,7 +293,10 @@ export function misspeltVariables(env: Environment = environment()): readonly st
     const unset = ids.find((id) => !env[`${given}_${id.toUpperCase()}`]?.trim()) ?? ids[0];
     if (unset !== undefined && given in networkVariables && env[given]?.trim() && !isRead(given))
       return [
-        `${given}: did you mean ${given}_${unset.toUpperCase()}? With NETWORKS, each network has its own`,
+        // It may be the key of another network's explorer.
+        given === "EXPLORER_API_KEY"
+          ? `${given} has no effect. With NETWORKS, each network has its own`
+          : `${given}: did you mean ${given}_${unset.toUpperCase()}? With NETWORKS, each network has its own`,
       ];
     if (known.has(given) || given.length < MIN_NAME) return [];
     const meant = names.find(
@@ -377,19 +380,19 @@ export function parseConfig(env: Environment): Config {
  * @throws {ConfigError} see parseConfig
  */
 export function loadConfig(): Config {
+  const env = environment();
+  const file = readEnvFile();
+  const problems = [...file.brokenLines, ...straySecrets(file.variables, process.env)];
   try {
-    const problems = straySecrets(readEnvFile(), process.env);
-    if (problems.length > 0) throw new ConfigError(problems);
-    return parseConfig(environment());
+    const config = parseConfig(env);
+    if (problems.length === 0) return config;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    throw new ConfigError([
-      ...error.problems,
-      ...misspeltVariables(),
-      // With the token in the environment, as in a container, no file is expected.
-      ...(existsSync(".env") || process.env.DISCORD_TOKEN ? [] : [NO_FILE]),
-    ]);
+    problems.push(...error.problems);
   }
+  // With the token in the environment, as in a container, no file is expected.
+  const isFileExpected = !existsSync(".env") && !process.env.DISCORD_TOKEN;
+  throw new ConfigError([...problems, ...misspeltVariables(env), ...(isFileExpected ? [NO_FILE] : [])]);
 }
 
 /**
@@ -398,6 +401,8 @@ export function loadConfig(): Config {
  */
 export function loadStorageConfig(): Pick<Config, "redisUrl" | "dataDir"> {
   const { REDIS_URL, DATA_DIR } = botVariables;
+  const { brokenLines } = readEnvFile();
+  if (brokenLines.length > 0) throw new ConfigError(brokenLines);
   const { readAll, check } = createReader(environment());
   const values = readAll({ REDIS_URL, DATA_DIR });
   check();
@@ -407,7 +412,7 @@ export function loadStorageConfig(): Pick<Config, "redisUrl" | "dataDir"> {
 /** @throws {ConfigError} if there is a `.env` that cannot be read */
 function environment(): Environment {
   const environmentEntries = Object.entries(process.env).filter(([, value]) => value?.trim());
-  return { ...readEnvFile(), ...Object.fromEntries(environmentEntries) };
+  return { ...readEnvFile().variables, ...Object.fromEntries(environmentEntries) };
 }
 
 /** Returns an explorer's address without the version of its API and without a slash at the end. */
@@ -442,11 +447,30 @@ const BY_MARK: Readonly<Record<string, string>> = { fffe: "utf-16le", feff: "utf
 export const decodedText = (bytes: Buffer): string =>
   new TextDecoder(BY_MARK[bytes.toString("hex", 0, 2)] ?? "utf-8").decode(bytes);
 
-/** Returns the variables in `.env`. Empty if there is no such file. @throws {ConfigError} if it cannot be read */
-function readEnvFile(): Environment {
-  if (!existsSync(".env")) return {};
+/**
+ * Returns a problem for each line of `.env` that is no variable. Node reads it as a part of the next variable's name, so that both are
+ * lost.
+ */
+function brokenLinesIn(text: string, variables: Environment): string[] {
+  const lines = text.split(/\r?\n/).map((line) => line.trim());
+  return Object.keys(variables).flatMap((name) => {
+    const [firstLine = ""] = name.split("\n");
+    // The line may contain a part of a secret.
+    return /^[\w.-]+$/.test(name)
+      ? []
+      : [
+          `.env: line ${lines.indexOf(firstLine.trim()) + 1} isn't NAME=value. Correct it, or put # in front of it`,
+        ];
+  });
+}
+
+/** Reads `.env`. Empty if there is no such file. @throws {ConfigError} if it cannot be read */
+function readEnvFile(): { readonly variables: Environment; readonly brokenLines: readonly string[] } {
+  if (!existsSync(".env")) return { variables: {}, brokenLines: [] };
   try {
-    return parseEnv(decodedText(readFileSync(".env")));
+    const text = decodedText(readFileSync(".env"));
+    const variables = parseEnv(text);
+    return { variables, brokenLines: brokenLinesIn(text, variables) };
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
     throw new ConfigError([

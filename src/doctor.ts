@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
-import { type Config, ConfigError, loadConfig, misspeltVariables } from "./config.js";
+import { type Config, ConfigError, misspeltVariables } from "./config.js";
 import { type Finding, SIGN, warn } from "./doctor/finding.js";
+import { loadStartConfig } from "./storage/data-dir.js";
 
 /**
  * Checks everything that the bot needs and prints one line per check. The exit code is 1 if a check fails. The checks are loaded when
@@ -66,7 +67,7 @@ async function* findings(
   stopped: AbortSignal,
 ): AsyncGenerator<Finding> {
   try {
-    const config = loadConfig();
+    const config = loadStartConfig();
     if (given.endpoints) {
       const { survey } = await import("../tools/survey/survey.js");
       yield* survey(config, given, (line) => printLine(line));

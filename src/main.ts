@@ -1,6 +1,6 @@
 import * as nodeModule from "node:module";
 import { setFlagsFromString } from "node:v8";
-import { loadConfig } from "./config.js";
+import { loadStartConfig } from "./storage/data-dir.js";
 
 /** Prints an error and exits. Errors of the configuration or the state are printed without a stack. */
 function giveUp(error: unknown): never {
@@ -26,7 +26,7 @@ const enableCompileCache: unknown = Reflect.get(nodeModule, "enableCompileCache"
 if (typeof enableCompileCache === "function") enableCompileCache();
 
 try {
-  const config = loadConfig();
+  const config = loadStartConfig();
   // Loaded after the settings have been checked, so that errors in them are reported before discord.js is loaded.
   const { startBot } = await import("./bot.js");
   const bot = await startBot(config, {

@@ -85,6 +85,11 @@ describe("a misspelt variable", () => {
       { NETWORKS: "main", GOVERNANCE_CHANNEL_ID_TEST: "1", NETWORK_NAME_MAIN: "MainNet" },
       ["GOVERNANCE_CHANNEL_ID_TEST: NETWORKS does not name TEST"],
     ],
+    // It may be the key of another network's explorer.
+    [
+      { NETWORKS: "main,test", EXPLORER_API_KEY_MAIN: "m", EXPLORER_API_KEY: "k" },
+      ["EXPLORER_API_KEY has no effect. With NETWORKS, each network has its own"],
+    ],
     [{ COIN_MARKET_KEY: "x" }, []],
     [{ DISCORD_TOKEN: "t", HTTP_PROXY: "x", HOME: "/", PATH: "/bin", LOGNAME: "me", NODE_ENV: "x" }, []],
   ])("is reported with a suggestion: %j", (env, hints) => {

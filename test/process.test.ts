@@ -35,6 +35,27 @@ describe("the bot as a process", () => {
     expect(bot.output().trim()).toBe("HTTP_PORT is malformed. Set it to a port from 1 to 65535");
   });
 
+  it("names a folder that it can't use together with the other problems", async () => {
+    const more = { HTTP_PORT: "99999", DATA_DIR: "/proc" };
+    const bot = startBotProcess(botEnvironment(discord, explorer, more));
+    expect(await bot.exited).toBe(1);
+    expect(bot.output().trim().split("\n")).toEqual([
+      "HTTP_PORT is malformed. Set it to a port from 1 to 65535",
+      "DATA_DIR: /proc can't be used (ENOENT). Set it to a folder the bot can write to",
+    ]);
+  });
+
+  it("names a line of .env that would be a part of the next variable's name, without its text", async () => {
+    const env = botEnvironment(discord, explorer);
+    writeFileSync(
+      join(env.DATA_DIR, ".env"),
+      "LOG_LEVEL=info\r\n\r\nmy notes\r\nREDIS_URL=redis://redis\r\n",
+    );
+    const bot = startBotProcess(env);
+    expect(await bot.exited).toBe(1);
+    expect(bot.output().trim()).toBe(".env: line 3 isn't NAME=value. Correct it, or put # in front of it");
+  });
+
   it("exits with 1 if Discord refuses the token", async () => {
     const bot = startBotProcess({ ...botEnvironment(discord, explorer), DISCORD_TOKEN: "not.the.token" });
     expect(await bot.exited).toBe(1);

@@ -1,16 +1,7 @@
-import {
-  accessSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  lstatSync,
-  mkdtempSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { accessSync, constants, copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
+import { tryDataDir } from "../storage/data-dir.js";
 import { openFileStore } from "../storage/file-store.js";
 import { StateError, type Store } from "../storage/store.js";
 
@@ -53,19 +44,7 @@ function copyFiles(from: string, to: string): void {
  * @throws if the folder is not writable, or the file is damaged
  */
 export function openCopy(dataDir: string): Copy {
-  // The bot creates the folder, and those above it.
-  let folder = resolve(dataDir);
-  while (lstatSync(folder, { throwIfNoEntry: false }) === undefined) folder = dirname(folder);
-  if (!existsSync(folder))
-    throw new StateError(`${folder} is a broken link. Mount its target, or set DATA_DIR to another folder`);
-  if (!statSync(folder).isDirectory()) throw new StateError(`${folder} isn't a folder. Set DATA_DIR to one`);
-  // Permissions do not reveal a full disk, or one that is mounted read-only.
-  const trial = join(mkdtempSync(join(folder, ".crier-doctor-")), "trial");
-  try {
-    writeFileSync(trial, "Can this folder be written to?");
-  } finally {
-    rmSync(dirname(trial), { recursive: true, force: true });
-  }
+  tryDataDir(dataDir);
   const isNew = !existsSync(join(dataDir, "crier.db"));
   if (!isNew) accessSync(join(dataDir, "crier.db"), constants.W_OK);
   const copy = mkdtempSync(join(tmpdir(), "crier-doctor-"));
