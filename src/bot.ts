@@ -145,9 +145,8 @@ async function startOn(
   const endIfConflict = (error: unknown) => {
     if (error instanceof ConflictError) onBroken(error);
   };
-  const checking = redis
-    ? redis.connected(CHECK_MS).then(networks.known.load).catch(endIfConflict)
-    : networks.known.load();
+  const loadNetworks = () => networks.known.load().then((known) => warnOfUnserved(known, config, log));
+  const checking = redis ? redis.connected(CHECK_MS).then(loadNetworks).catch(endIfConflict) : loadNetworks();
   // A bot that ended only after its login would identify at every restart (Discord: 1,000 times a day).
   await Promise.race([checking, delay(CHECK_MS, undefined, { ref: false, signal: stopped })]);
   stopped.throwIfAborted();
@@ -296,6 +295,17 @@ async function findUnready(
     reasons.push(`the commands aren't registered yet${problem === undefined ? "" : ` (${problem})`}`);
   if (!(await canWrite())) reasons.push("the state can't be written");
   return reasons;
+}
+
+/** Logs that the state has networks that the settings don't name, as after one was renamed. */
+function warnOfUnserved(known: readonly string[], { networks }: Config, log: Log): void {
+  const ids = networks.flatMap(({ id }) => id ?? []);
+  const unserved = known.filter((id) => !ids.includes(id));
+  if (ids.length > 0 && unserved.length > 0)
+    log.warn(
+      { networks: unserved },
+      "The state has networks that NETWORKS does not name; their subscriptions are on hold",
+    );
 }
 
 /** Starts the health server if a port is configured. @throws {ConfigError} if the port cannot be opened */

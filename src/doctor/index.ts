@@ -5,9 +5,10 @@ import type { CommandDefinition } from "../discord/command.js";
 import { feeds, withOperator } from "../feeds/index.js";
 import { environmentOf } from "../networks/network.js";
 import { createKnownNetworks, prefixOf } from "../storage/networks.js";
-import { checkVersion, createState } from "../storage/state.js";
+import { checkVersion, createState, type State, unreadableDocuments } from "../storage/state.js";
 import { StateError, type Store } from "../storage/store.js";
 import { errorCode } from "../util/error-code.js";
+import { countedNames } from "../util/groups.js";
 import { BusyStateError, openCopy } from "./data-dir.js";
 import { checkDiscord } from "./discord.js";
 import { checkExplorer } from "./explorer.js";
@@ -66,6 +67,31 @@ const describe = (details: object): string =>
     .map(([name, value]) => `${name} ${value}`)
     .join(", ");
 
+/** Yields a warning if the state has networks that the settings don't name. Their subscriptions are on hold. */
+function* unservedIn(known: readonly string[], ids: readonly string[]): Iterable<Finding> {
+  const unserved = known.filter((id) => !ids.includes(id));
+  if (ids.length > 0 && unserved.length > 0)
+    yield warn(
+      "State",
+      `NETWORKS doesn't name ${unserved.join(" and ")}, whose subscriptions are on hold`,
+      "Add it to NETWORKS. A network keeps its name.",
+    );
+}
+
+/** Yields a warning if documents of a network were set aside because they could not be read. */
+async function* setAsideIn(state: State, network: string | undefined): AsyncIterable<Finding> {
+  const collections: string[] = [];
+  for await (const [, { collection }] of state.open(unreadableDocuments).entries())
+    collections.push(collection);
+  const counts = countedNames(collections);
+  if (counts.length > 0)
+    yield warn(
+      network === undefined ? "State" : `State of ${network}`,
+      `documents that can't be read were set aside (${counts.join(", ")})`,
+      "They count as missing; see docs/operating.md.",
+    );
+}
+
 /** Runs all checks against the real services, one after another. It makes no changes and prints no secrets. */
 export async function* checkAll(
   config: Config,
@@ -87,8 +113,8 @@ export async function* checkAll(
     const sharedState = createState(openedStore.store, looking);
     await checkVersion(sharedState);
     const knownNetworks = createKnownNetworks(sharedState, openedStore.store, ids, false);
-    await knownNetworks.load();
-    const networkSubscriptions = config.networks.map((network) => {
+    yield* unservedIn(await knownNetworks.load(), ids);
+    const networkStates = config.networks.map((network) => {
       const state = createState(openedStore.store, {
         ...looking,
         prefix: prefixOf(network.id, knownNetworks),
@@ -97,9 +123,10 @@ export async function* checkAll(
         state,
         environmentOf(network, config, knownNetworks, withOperator(feeds)),
       );
-      return { name: config.networks.length > 1 ? network.name : undefined, subscriptions };
+      return { name: config.networks.length > 1 ? network.name : undefined, subscriptions, state };
     });
-    yield* checkSubscriptions(rest, botAccount, networkSubscriptions);
+    yield* checkSubscriptions(rest, botAccount, networkStates);
+    for (const { name, state } of networkStates) yield* setAsideIn(state, name);
     yield* unreadable;
   } catch (error) {
     // A copy that was made while a bot was writing may be inconsistent.

@@ -22,10 +22,13 @@ export async function* checkRedis(url: string): AsyncGenerator<Finding, Storage 
   if (isConnected) await redis?.tried();
   const problem = redis?.problem();
   if (!redis || !isConnected || problem !== undefined) {
+    // Some problems say what to do in their second sentence.
+    const [detail = "cannot be reached", ...advice] = problem?.split(/(?<=\.) /) ?? [];
+    const ownFix = advice.length > 0 ? `${advice.join(" ")}.` : undefined;
     yield fail(
       "Redis",
-      problem ?? "cannot be reached",
-      "Check REDIS_URL, its user and password, and that Redis runs.",
+      ownFix ? detail.replace(/\.$/, "") : detail,
+      ownFix ?? "Check REDIS_URL, its user and password, and that Redis runs.",
     );
     await storage.close();
     return undefined;

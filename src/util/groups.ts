@@ -10,3 +10,10 @@ export function repeatedIn<T>(values: readonly T[]): ReadonlySet<T> {
   const seen = new Set<T>();
   return new Set(values.filter((value) => seen.size === seen.add(value).size));
 }
+
+/** Returns each of the names once with its count, such as "subscriptions: 2". */
+export function countedNames(names: readonly string[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].map(([name, count]) => `${name}: ${count}`);
+}

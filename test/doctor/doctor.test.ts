@@ -217,6 +217,28 @@ describe("the doctor", () => {
     expect(code).toBe(1);
   });
 
+  it("names networks that the settings no longer serve, and documents that were set aside", async () => {
+    const dataDir = newDataDir();
+    const store = openFileStore(dataDir);
+    const put = (collection: string, id: string, document: object) =>
+      ({ op: "put", collection, id, text: JSON.stringify(document) }) as const;
+    await store.commit([
+      put("networks", "known", { oldest: "main", all: ["main", "test"] }),
+      put("unreadable", "subscriptions/1/price", {
+        collection: "subscriptions",
+        id: "1/price",
+        problem: "bad",
+        at: 1,
+        text: "{}",
+      }),
+    ]);
+    await store.close();
+    const settings = { NETWORKS: "main", NETWORK_NAME_MAIN: "MainNet", DATA_DIR: dataDir };
+    const { said } = await run({ ...env, ...settings });
+    expect(said).toContain("! State: NETWORKS doesn't name test, whose subscriptions are on hold");
+    expect(said).toContain("! State: documents that can't be read were set aside (subscriptions: 1)");
+  });
+
   it("gives advice if no endpoint answers", async () => {
     const { code, said } = await run({ ...env, EXPLORER_API_KEY: "a-wrong-key" }, "--endpoints");
     expect(said).toContain("→ Set EXPLORER_API_KEY to a valid key");
@@ -292,6 +314,9 @@ describeWithRedis("the doctor's Redis check", () => {
     expect(bad.code).toBe(1);
     await client.configSet({ "maxmemory-policy": "noeviction" });
     expect((await run(env)).said).toContain("noeviction may stop its writes");
+    await client.configSet({ maxmemory: "1" });
+    expect((await run(env)).said).toContain("✖ Redis: Redis is out of memory\n    → Give it more, and set");
+    await client.configSet({ maxmemory: "0" });
     await client.configSet({ appendonly: "yes", "maxmemory-policy": "volatile-lru" });
     const good = await run(env);
     expect(good.said).toMatch(/✔ Redis: version \d/);

@@ -1,5 +1,6 @@
 import type { SelfReport } from "../../delivery/module.js";
 import { ageOf } from "../../util/clock.js";
+import { countedNames } from "../../util/groups.js";
 import { DAY, MINUTE } from "../../util/units.js";
 import type { Trouble } from "./collections.js";
 
@@ -25,12 +26,6 @@ const LATE_MS = 5 * MINUTE;
 const KEPT_MS = 30 * DAY;
 /** Maximum number of lines about a problem. */
 const MAX_DETAILS = 15;
-
-const countedIn = (names: readonly string[]): readonly string[] => {
-  const counts = new Map<string, number>();
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return [...counts].map(([name, count]) => `${name}: ${count}`);
-};
 
 /** Current problems with details. `undefined` if a problem's state is unknown. */
 export type FoundTroubles = ReadonlyMap<TroubleKind, readonly string[] | undefined>;
@@ -61,7 +56,7 @@ export function findTroubles(signs: Signs): FoundTroubles {
   if (waitingMs === undefined) foundProblems.set("late", undefined);
   else if (isLate(waitingMs)) foundProblems.set("late", []);
   if (unread?.length !== 0) foundProblems.set("unread", unread);
-  if (unreadable.length > 0) foundProblems.set("unreadable", countedIn(unreadable).slice(0, MAX_DETAILS));
+  if (unreadable.length > 0) foundProblems.set("unreadable", countedNames(unreadable).slice(0, MAX_DETAILS));
   const differences = unforeseen().map(
     ({ endpoint, path, kind, found: word }) =>
       `${endpoint} ${path}: ${kind}${word === undefined ? "" : ` (${word})`}`,
