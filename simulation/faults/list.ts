@@ -273,7 +273,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     told: "a closed request can be voted on, in a suggestion",
     seed: 6,
     file: "src/directory/entries.ts",
-    changes: [["active: isOpen(request, now) && isVotable(standing)", "active: true"]],
+    changes: [["active: isOpen(request, now) && mayStillVote(request, standing)", "active: true"]],
   },
   "closed-choice-date": {
     told: "a closed request and the date until which it could be voted on, in a suggestion",

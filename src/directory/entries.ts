@@ -1,6 +1,12 @@
 import type { VoteRequestListItem } from "../explorer/schema/governance.js";
 import type { ValidatorSummary } from "../explorer/schema/validators.js";
-import { isVotable, OUTCOME_UNKNOWN, PHASE_WORDS, type Standable, standingOf } from "../ledger/vote-phase.js";
+import {
+  mayStillVote,
+  OUTCOME_UNKNOWN,
+  PHASE_WORDS,
+  type Standable,
+  standingOf,
+} from "../ledger/vote-phase.js";
 import { openedAtIn, tallyIn } from "../ledger/vote-requests.js";
 import { isOpen, neededFor, statusGroup, statusWords } from "../ledger/vote-rules.js";
 import { defined } from "../util/present.js";
@@ -42,7 +48,7 @@ export function proposalEntry(
   return {
     id,
     name: names.ownName(request),
-    active: isOpen(request, now) && isVotable(standing),
+    active: isOpen(request, now) && mayStillVote(request, standing),
     note: `${PHASE_WORDS[phase] ?? (request.isGone ? OUTCOME_UNKNOWN : statusWords(request.status))}${date}`,
     ...defined({
       requester,

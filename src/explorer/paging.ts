@@ -157,8 +157,8 @@ function slice<T>(source: Page<T>, start: number, request: number, size: number)
     sent > 0 && (last ?? (totalElements === null || totalElements <= rowsBefore + sent)) === false;
   const rowsHeld = rowsBefore + (isFollowed ? sent : content.length);
   // The explorer counts the rows that it sent twice.
-  const isAll = last === true && totalElements !== null && totalElements <= rowsBefore + sent - unreadable;
-  const total = isAll ? rowsHeld : totalElements;
+  const isAll = last === true && totalElements !== null && totalElements <= rowsBefore + sent;
+  const total = isAll ? rowsHeld + unreadable : totalElements;
   const knownTotal = last ? rowsHeld : Math.max(totalElements ?? rowsHeld, rowsHeld);
   const reachable = last ? rowsHeld : Math.min(knownTotal, (LAST_PAGE + 1) * size);
   // Screens begin at multiples of ten rows of the whole list, and this page may not.

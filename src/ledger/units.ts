@@ -57,7 +57,10 @@ const SIZES = [
 
 /** Formats a number of bytes in its largest unit without rounding, so that two different limits look different. */
 function exactBytes(decimal: string): string {
-  const [unit, digits] = SIZES.find(([, each]) => Number(decimal) >= 10 ** each) ?? ["bytes", 0];
+  const [unit, digits] = SIZES.find(([, each]) => Number(decimal) >= 10 ** each) ?? [
+    decimal === "1" ? "byte" : "bytes",
+    0,
+  ];
   return `${shifted(decimal, -digits)} ${unit}`;
 }
 
@@ -76,7 +79,9 @@ export const UNITS = {
   id: (id) => ({ id }),
   time(text) {
     const timeMs = toTime(text);
-    return timeMs === null ? { words: text } : { time: timeMs };
+    if (timeMs !== null) return { time: timeMs };
+    // A time of 1970 stands for none.
+    return { words: isTimeText(text) ? "unknown" : text };
   },
   duration: inWords(duration),
   seconds: countedUnit("s"),

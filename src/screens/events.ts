@@ -13,6 +13,7 @@ import {
   happenedOn,
   idsIn,
   jsonFields,
+  jsonText,
   partiesField,
   partiesIn,
   partiesOf,
@@ -80,7 +81,10 @@ export const event: Screen<"event"> = async ({ id }, { explorer, names }) => {
     ["signatory", "Signatories", idsIn(detail.signatories)],
     ["observer", "Observers", idsIn(detail.observers)],
   ] as const;
-  const givenArguments = detail.choiceArgument ?? detail.createArguments ?? detail.eventData;
+  // One that is empty tells nothing.
+  const givenArguments = [detail.choiceArgument, detail.createArguments, detail.eventData].find(
+    (each) => jsonText(each) !== null,
+  );
   const children = idsIn(detail.childEventIds).filter((child) => EVENT_ID.test(child));
   const links: Link[] = [];
   if (detail.contractId)

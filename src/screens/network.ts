@@ -51,10 +51,16 @@ const LINKS: readonly Link[] = [
   { label: "Help", emoji: "❔", to: address("help", {}) },
 ];
 
+/** Says how many validators are active. Either number may be unknown. */
+function activeWords({ totalActiveValidators: active, totalValidators: total }: Dashboard): Markdown {
+  if (total === null) return md`🖥️ active validators: **${knownText(active)}**`;
+  return active === null
+    ? md`🖥️ **${countedWords(total, "validator")}**, active unknown`
+    : md`🖥️ **${grouped(active)}** of ${countedWords(total, "validator")} active, as the explorer counts them`;
+}
+
 const bodyOf = (it: Dashboard): Markdown[] => [
-  it.totalActiveValidators === null || it.totalValidators === null
-    ? md`🖥️ active validators: **${knownText(it.totalActiveValidators)}**`
-    : md`🖥️ **${grouped(it.totalActiveValidators)}** of ${countedWords(it.totalValidators, "validator")} active, as the explorer counts them`,
+  activeWords(it),
   md`⚡ **${rate(it.tps)}** transactions per second`,
   it.activeVoteRequests === null
     ? md`🗳️ vote requests that aren't closed: unknown`

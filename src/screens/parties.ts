@@ -2,7 +2,7 @@ import { ifAnswered } from "../explorer/errors.js";
 import { openSlice } from "../explorer/paging.js";
 import type { HoldingsSummary, PartyListItem } from "../explorer/schema/parties.js";
 import { fingerprint, shortId } from "../text/ids.js";
-import { codeBlock, coins, columnCoins, join, md } from "../text/markdown.js";
+import { codeBlock, coins, columnCoins, join, type Markdown, md } from "../text/markdown.js";
 import { grouped } from "../text/numbers.js";
 import { perObject } from "../util/per-object.js";
 import { present } from "../util/present.js";
@@ -110,6 +110,13 @@ function balanceFields({
   return [field("Unlocked", unlocked), field("Locked", locked)];
 }
 
+/** Returns a party's balance as a heading, or says that it is unknown. */
+function balanceWords(balance: HoldingsSummary | undefined): Markdown {
+  if (!balance) return md`The explorer has no balance for this party.`;
+  const { total_coin_holdings: total } = balance;
+  return total === null ? md`The explorer doesn't give the total balance.` : md`# ${coins(total)}`;
+}
+
 /** Shows a party: its kind, its balance and its activity. */
 export const party: Screen<"party"> = async ({ id }, { explorer }) => {
   const [reading, types, price] = await Promise.all([
@@ -133,7 +140,7 @@ export const party: Screen<"party"> = async ({ id }, { explorer }) => {
     title: md`${detail.accountName ?? shortId(detail.partyId ?? id)}`,
     thumbnail: detail.imageUrl,
     body: present([
-      balance ? md`# ${coins(balance.total_coin_holdings)}` : md`The explorer has no balance for this party.`,
+      balanceWords(balance),
       usd && md`${usd} at the current price`,
       md`${kinds.length > 0 ? kinds.join(", ") : noKind}`,
     ]),
@@ -156,7 +163,10 @@ export const party: Screen<"party"> = async ({ id }, { explorer }) => {
         inline: true,
       },
       { name: "Created", value: happenedOn(detail.createdAt), inline: true },
-      ...partiesField("Created by", detail.creator?.partyId ? [detail.creator] : []),
+      ...partiesField(
+        "Created by",
+        detail.creator?.partyId || detail.creator?.accountName ? [detail.creator] : [],
+      ),
       { name: "Party id", value: codeBlock(detail.partyId ?? id) },
     ],
     // A party's kind hardly ever changes, so that its age would mislead.

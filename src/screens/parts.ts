@@ -225,7 +225,7 @@ const pathWords = (path: string): string =>
 const MAX_JSON = 900;
 
 /** Returns JSON as readable lines, other text as it is, and null for an empty value. */
-function jsonText(value: unknown): string | null {
+export function jsonText(value: unknown): string | null {
   const leaves = [...leavesOf(value)].map(([path, leaf]) => `${pathWords(path)}: ${leaf}`);
   if (leaves.length > 0) return leaves.join("\n");
   return typeof value === "object" ? null : toText(value);

@@ -88,7 +88,10 @@ function sinceWhen(
     return isCurrent
       ? md`-# I've just started to track the price. The chart appears in a few minutes.`
       : null;
-  if (now - keptSince >= SPANS[span].ms) return null;
+  if (now - keptSince >= SPANS[span].ms)
+    return drawn || !isCurrent
+      ? null
+      : md`-# There isn't enough data for a chart: I was offline, or the explorer had no price.`;
   const moreWords = drawn || !hasPrice ? md`` : md`. The chart appears once there's enough data`;
   return md`-# I've tracked the price since ${timestamp(keptSince, "f")}${moreWords}.`;
 }

@@ -2,9 +2,9 @@ import type { Names } from "../directory/names.js";
 import { readPagesOf, type Slice } from "../explorer/paging.js";
 import type { VoteRequestListItem } from "../explorer/schema/governance.js";
 import type { Explorer, Reading } from "../explorer/service.js";
-import { PHASE_WORDS, standingOf } from "../ledger/vote-phase.js";
+import { mayStillVote, PHASE_WORDS, standingOf } from "../ledger/vote-phase.js";
 import { countSuperValidators, earliest, identityOf, tallyIn } from "../ledger/vote-requests.js";
-import { isOpen, neededFor, type StatusGroup, statusGroup, statusWords } from "../ledger/vote-rules.js";
+import { isOver, neededFor, type StatusGroup, statusGroup, statusWords } from "../ledger/vote-rules.js";
 import { shortId } from "../text/ids.js";
 import { bold, type Markdown, md } from "../text/markdown.js";
 import { countedWords } from "../text/numbers.js";
@@ -78,15 +78,20 @@ const KINDS: Readonly<Record<ProposalListParameters["kind"], string>> = {
 /** Sorts open requests by their next date. Requests that should have been closed come last. */
 const byDeadline = (rows: readonly VoteRequestListItem[], judging: Judging) =>
   rows
-    .filter((each) => isOpen(each, judging.now))
+    .filter((each) => !isOver(each, judging.now))
     .map((each) => ({ each, at: judgedStanding(each, judging).standing.next?.at ?? Number.MAX_SAFE_INTEGER }))
     .sort((a, b) => a.at - b.at)
     .map(({ each }) => each);
 
-/** Returns the group of a request. A request that has expired is not open, whatever its status. */
-function groupOf(each: VoteRequestListItem, judging: Judging): StatusGroup {
-  if (!isOpen(each, judging.now)) return statusGroup(each.status);
-  return judgedStanding(each, judging).standing.phase === "expired" ? "expired" : "open";
+/** Returns the groups of a request. One that its votes have decided, and can still change, is also open. */
+function groupsOf(each: VoteRequestListItem, judging: Judging): readonly StatusGroup[] {
+  if (isOver(each, judging.now)) return [statusGroup(each.status)];
+  const { request, standing } = judgedStanding(each, judging);
+  const { phase } = standing;
+  return present([
+    (phase === "expired" || phase === "rejected") && phase,
+    mayStillVote(request, standing) && "open",
+  ]);
 }
 
 /** Returns the rows of a list in its order, and the number of rows whose kind is unknown. */
@@ -96,7 +101,10 @@ function chosenOf(
   judging: Judging,
 ): { readonly rows: readonly VoteRequestListItem[]; readonly unread: number } {
   const { groups } = LISTS[status];
-  const ofStatus = rows.filter((each) => !groups || groups.some((group) => group === groupOf(each, judging)));
+  const ofStatus = rows.filter((each) => {
+    const ownGroups = groups && groupsOf(each, judging);
+    return !ownGroups || groups.some((group) => ownGroups.includes(group));
+  });
   if (kind === "any") return { rows: ordered(ofStatus, status, judging), unread: 0 };
   const ofKind = ofStatus.filter((each) => kindOf(each, judging.names) === kind);
   const unread = ofStatus.filter((each) => kindOf(each, judging.names) === undefined).length;
@@ -114,7 +122,7 @@ function ordered(
     earliest(each.createdAt, judging.names.seenOf(identityOf(each)).openedAt ?? null) ?? 0;
   const newestFirst = ownRows.toSorted((a, b) => openedAt(b) - openedAt(a));
   return status === "first"
-    ? [...byDeadline(ownRows, judging), ...newestFirst.filter((each) => !isOpen(each, judging.now))]
+    ? [...byDeadline(ownRows, judging), ...newestFirst.filter((each) => isOver(each, judging.now))]
     : newestFirst;
 }
 
@@ -155,7 +163,8 @@ async function readList(
   const { rows, unread } = chosenOf(reading.data.slice(0, MAX_ROWS), parameters, judging);
   const isCut = reading.isCut || reading.data.length > MAX_ROWS;
   const searched = isCut ? { searched: Math.min(reading.data.length, MAX_ROWS) } : {};
-  return { ...reading, data: pageOf(rows, parameters.page), unread, ...searched };
+  const data = { ...pageOf(rows, parameters.page), unreadable: reading.unreadable || undefined };
+  return { ...reading, data, unread, ...searched };
 }
 
 /** States how many requests are missing from a list of one kind. */

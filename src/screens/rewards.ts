@@ -8,6 +8,7 @@ import { COIN } from "../text/coin.js";
 import { shortId } from "../text/ids.js";
 import { bold, codeBlock, coins, join, type Markdown, md, timestamp } from "../text/markdown.js";
 import { countedWords, fixed, grouped } from "../text/numbers.js";
+import { pastTime } from "../util/clock.js";
 import { address } from "./addresses.js";
 import { extent, happenedAt, orNothing, rowMenu } from "./parts.js";
 import type { Field, Screen } from "./view.js";
@@ -38,7 +39,7 @@ const MAX_SUMMED = 3;
 
 /** Returns the sums of recent rewards by kind. */
 async function sumFields(explorer: Explorer, id: string, price: string | null): Promise<Field[]> {
-  const readPrice = await ifAnswered(
+  const allRewards = await ifAnswered(
     readPages(
       "rewards",
       (at) => explorer.rewards({ partyId: id, ...at }),
@@ -46,11 +47,11 @@ async function sumFields(explorer: Explorer, id: string, price: string | null): 
       MAX_SUMMED,
     ),
   );
-  if (!readPrice || readPrice.problem) return [{ name: "Total", value: md`couldn't be read right now` }];
-  const { data: all, complete, isCut } = readPrice;
+  if (!allRewards || allRewards.problem) return [{ name: "Total", value: md`couldn't be read right now` }];
+  const { data: all, complete, isCut } = allRewards;
   if (all.length === 0) return [];
   const unknownCount = all.filter((reward) => !isKnown(reward)).length;
-  const times = all.flatMap(({ createdAt }) => createdAt ?? []);
+  const times = all.flatMap(({ createdAt }) => pastTime(createdAt, allRewards.fetchedAt) ?? []);
   const oldestReward = Math.min(...times);
   const lastAt = times.at(-1) ?? 0;
   // The order of the explorer's list is not documented.

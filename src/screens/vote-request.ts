@@ -40,8 +40,10 @@ const requesterOf = (
 };
 
 /** The ledger has a name here, the explorer sometimes an id. */
-const requesterId = (requester: string | null): Markdown =>
-  requester !== null && isWholeId(requester) ? idCode(requester) : code(requester, 60);
+function requesterId(requester: string | null): Markdown {
+  if (requester === null) return md`someone unknown`;
+  return isWholeId(requester) ? idCode(requester) : code(requester, 60);
+}
 
 /** Returns who requested a vote, and when. */
 const originLine = (request: VoteRequest, names: Names): Markdown =>
