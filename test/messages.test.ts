@@ -91,7 +91,7 @@ const NOT_SHOWN: readonly string[] = [
   "That matches several: …. …",
   "That channel isn't in this server. Pick one that is.",
   "That doesn't look like an id. Copy all of it, and try again.",
-  "That role no longer exists. Choose another with Edit, or use",
+  "That role no longer exists. Pick another one, or none (in an",
   "That subscription isn't in this server: <#…>.",
   "That subscription no longer exists, or is about something el",
   "That's no longer a super validator, so it has no votes to ca",

@@ -13,7 +13,7 @@ export const judgeCalendar: Judge = function* ({ history, calendar, ballots }, e
     const names = shown.map(evidence.without);
     const isSettled = evidence.isClean(at - SETTLED_MS, at, SETTLED_MS);
     for (const { title, at: openedAt, closesAt, voteBefore, effectiveAt } of history.motions) {
-      const count = names.filter((name) => name === title).length;
+      const count = names.filter((name) => name === title || name.endsWith(`: ${title}`)).length;
       const where = `${title} in the calendar at ${iso(at)}`;
       if (count > 1) yield `${count} events: ${where}`;
       if (!isSettled) continue;

@@ -168,7 +168,7 @@ export function roleOf(guild: APIGuild, roleId: string): APIRole {
   const role = guild.roles.find((each) => each.id === roleId);
   if (!role)
     throw new PersonError(
-      "That role no longer exists. Choose another with Edit, or use `/subscribe edit no-role: True`.",
+      "That role no longer exists. Pick another one, or none (in an existing subscription, `/subscribe edit no-role: True`).",
     );
   return role;
 }

@@ -42,8 +42,8 @@ export function statusText(status: string | null): Markdown {
   return md`${sign} ${brief(statusWords(status))}`;
 }
 
-/** Signs and words of the phases in which a request is decided but not closed yet, for lists. */
-const PHASE_TEXTS: Readonly<Partial<Record<VotePhase, Markdown>>> = {
+/** Signs and words of the phases in which a request is decided but not closed yet, for lists and events. */
+export const PHASE_TEXTS: Readonly<Partial<Record<VotePhase, Markdown>>> = {
   expired: md`⌛ Not enough votes in time`,
   rejected: md`❌ Rejected by the votes`,
   ready: md`✅ Enough yes votes`,

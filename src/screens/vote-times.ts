@@ -155,9 +155,9 @@ export function untilWords(request: Standable, needed: number | undefined, now: 
   const { phase, next } = standingOf(request, needed, now);
   if (phase === "ended") {
     const group = statusGroup(request.status);
-    const offDate = endedOffDate(request, group);
-    if (offDate) return md`voting ended ${between(offDate)}`;
     const untilAt = endOf(request, group);
+    const seenEnd = endedOffDate(request, group) ?? (untilAt === null ? request.closed : undefined);
+    if (seenEnd) return md`voting ended ${between(seenEnd)}`;
     return untilAt !== null && untilAt <= now
       ? md`voting ended ${timestamp(untilAt, "f")}`
       : md`voting has ended`;

@@ -190,6 +190,7 @@ describe("vote times", () => {
     [vote("Open", PAST, PAST), "overdue", 9],
     [vote("Rejected", SOON), "voting has ended"],
     [vote("Rejected", PAST), "voting has ended"],
+    [vote("Rejected", SOON, null, { closed }), `voting ended ${seen}`],
     [vote("Implemented", PAST - 1, PAST), `voting ended ${at(PAST, "f")}`],
     [vote("Expired", PAST), `voting ended ${at(PAST, "f")}`],
     [vote("Expired", PAST, null, { closed }), `voting ended ${seen}`],

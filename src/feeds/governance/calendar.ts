@@ -3,6 +3,7 @@ import { hasTopic } from "../../delivery/feed.js";
 import type { CalendarSource, WantedEvent } from "../../delivery/scheduled-events.js";
 import { type Renderer, titleRoom } from "../../discord/message.js";
 import { quorumDate } from "../../ledger/vote-phase.js";
+import { PHASE_TEXTS } from "../../screens/vote-parts.js";
 import { code, type Markdown, md, timestamp } from "../../text/markdown.js";
 import { clean } from "../../text/plain.js";
 import { HOUR } from "../../util/units.js";
@@ -32,7 +33,8 @@ export function voteCalendar(deps: VoteCalendarDeps): CalendarSource {
     const nextDate = standing.next ?? (isReady ? quorumDate(terms) : null);
     if (nextDate === null || nextDate.at <= now()) return [];
     const title = names.voteRequest({ identity, title: terms.title }, titleRoom(renderer));
-    const name = renderer.title(clean(title));
+    const phaseText = PHASE_TEXTS[standing.phase];
+    const name = renderer.title(clean(phaseText === undefined ? title : `${phaseText}: ${title}`));
     // Events are found by the vote request's id in their description.
     const description = md`A vote of the super validators: ${nextDate.name} ${timestamp(nextDate.at, "f")}.\n${mark(identity)}`;
     return [

@@ -175,7 +175,8 @@ export function trafficLeft({ isSv, consumed, limit, purchased }: Traffic): numb
   if (isSv !== false || consumed === null || purchased === null || limit === null) return undefined;
   const [used, bought] = [Number(consumed), Number(purchased)];
   if (Number(limit) !== bought || !(bought > 0) || !(used >= 0)) return undefined;
-  return Math.max(0, 100 * (1 - used / bought));
+  // In this order, a fifth is exactly 20.
+  return Math.max(0, (100 * (bought - used)) / bought);
 }
 
 type TrafficMemory = NonNullable<ValidatorWatch["traffic"]>;

@@ -305,6 +305,19 @@ describe("a calendar's own requests", () => {
     await discord.close();
   });
 
+  it("say that the votes have decided a request", async () => {
+    const { discord, keep, made, state, reread } = await startCalendar();
+    const guildId = discord.guild.id;
+    await keep(new Set([guildId]));
+    expect(made(guildId).map(({ name }) => name)).toEqual(["A title"]);
+    const rejected = tracked({ phase: "open", yes: 1, no: 9, pending: 3 }, { voteBefore: Date.now() + DAY });
+    await state.commit([createTrackedVoteRequests(state).put("a", rejected)]);
+    reread();
+    await keep(new Set([guildId]));
+    expect(made(guildId).map(({ name }) => name)).toEqual(["❌ Rejected by the votes: A title"]);
+    await discord.close();
+  });
+
   it("move an event although the server gets no new ones", async () => {
     const { discord, keep, made, state, reread } = await startCalendar();
     const guildId = discord.guild.id;
