@@ -29,7 +29,7 @@ import {
 import { type Markdown, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { present } from "../../src/util/present.js";
-import { createSequences } from "../../src/util/single-flight.js";
+import { createSequences, singleFlight } from "../../src/util/single-flight.js";
 
 /** Maximum number of watches per person. */
 export const MAX_WATCHES = 20;
@@ -118,16 +118,30 @@ async function checkRoom({ networks, id }: Network, userId: string, feed: string
 }
 
 const perPerson = createSequences();
+const flights = new Map<string, Promise<MessagePayload>>();
 
 /**
  * Starts a watch, or changes the existing watch of the same thing. It opens the person's direct messages and sends a confirmation,
  * so that a refusal shows up now and not with the first alert. If Discord refuses it, nothing has changed. It is sent after the
  * limit was checked, because it promises alerts. Simultaneous ones of a person run one after another, because the second would take
- * the first for confirmed.
+ * the first for confirmed. The same one, as from a button that is pressed twice, runs once.
  * @throws {PersonError} if they already have the maximum number of watches, or do not accept direct messages
  */
-export const startWatch = (person: Person, services: Network, wanted: WantedWatch): Promise<MessagePayload> =>
-  perPerson(person.user.id, () => saveWatch(person, services, wanted));
+export async function startWatch(
+  person: Person,
+  services: Network,
+  wanted: WantedWatch,
+): Promise<MessagePayload> {
+  const { watchable, subject, settingsOf } = wanted;
+  const userId = person.user.id;
+  const key = JSON.stringify([userId, services.id, watchable.feed.name, subject, settingsOf(undefined)]);
+  return singleFlight(
+    flights,
+    key,
+    () => perPerson(userId, () => saveWatch(person, services, wanted)),
+    false,
+  );
+}
 
 async function saveWatch(
   person: Person,

@@ -283,6 +283,18 @@ describe("/watch", () => {
     expect(answer.content).toContain("in a few minutes");
   });
 
+  it("starts one watch, with one message, of a command that is sent twice", async () => {
+    const hasty = world().addUser("Hasty");
+    harness.discord.guild.members.set(hasty.id, []);
+    const wanted = { validator: watched()?.party.id ?? "" };
+    const answers = await Promise.all([
+      ask("/watch validator", wanted, hasty),
+      ask("/watch validator", wanted, hasty),
+    ]);
+    for (const answer of answers) expect(textOf(answer)).toMatch(/"Watching"/);
+    expect(inPrivate(hasty)).toHaveLength(1);
+  });
+
   it("keeps both changes if a person makes two at the same time", async () => {
     const here = world().addUser("Two Devices");
     harness.discord.guild.members.set(here.id, []);
