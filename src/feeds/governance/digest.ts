@@ -70,14 +70,19 @@ export function digestView(
     }));
   const shownRows = rows.slice(0, MAX_ROWS);
   const endedCount = rows.filter(({ row }) => isOver(row, now)).length;
-  const shortRow = rows.find(({ row }) => !isOver(row, now) && shortVoteIn(row).length > 0);
+  const shortRows = rows.filter(({ row }) => !isOver(row, now) && shortVoteIn(row).length > 0);
+  const [shortRow] = shortRows;
+  const moreShort = shortRows.length > 1 ? md`, and ${shortRows.length - 1} more` : md``;
   const maxTitle = shortRow ? Math.floor(MAX_URGENT_TITLE / MAX_NAMED) : 60;
   const named = rows.slice(0, MAX_NAMED).map(({ titled }) => titled(maxTitle));
   const warnings = shortRow ? shortVoteIn(shortRow.row) : [];
   const told = isForNew ? md`${rows.length} new vote requests` : md`Opened and ended while I wasn't watching`;
   const news = md`🗳️ ${told}: ${namesAndMore(named, rows.length)}`;
   return {
-    notification: join([news, ...warnings.map((each) => md`${each} (${shortRow?.titled(40)})`)], " · "),
+    notification: join(
+      [news, ...warnings.map((each) => md`${each} (${shortRow?.titled(40)})${moreShort}`)],
+      " · ",
+    ),
     body: present([
       isForNew && openedWords(all.map(openedAtIn), since),
       isForNew &&

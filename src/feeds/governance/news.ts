@@ -179,12 +179,15 @@ export function createNews(names: Names, now: () => number) {
           ]),
         };
       }
-      case "overdue":
+      case "overdue": {
+        // The votes in the contract may say when, as on the request's screen. The bot may have seen them later.
+        const { phase, since } = standingOf(request, needed, now());
         return {
           notification: md`⚠️ Overdue: ${named}`,
           tone: "warning",
-          body: [overdueWords(event.since), ...tally],
+          body: [overdueWords(phase === "overdue" ? since : event.since), ...tally],
         };
+      }
       case "closed": {
         const ended = { status: event.status, known: outcomeKnown(event.status) };
         const ending = endingNews(ended, request, title);

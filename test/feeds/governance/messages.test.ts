@@ -6,7 +6,7 @@ import { createNews } from "../../../src/feeds/governance/news.js";
 import { fromExplorer } from "../../../src/ledger/vote-requests.js";
 import { DAY, HOUR } from "../../../src/util/units.js";
 import { newNames, newState } from "../../harness.js";
-import { NOW, row } from "../../spec/vote-requests.js";
+import { NOW, row, vote } from "../../spec/vote-requests.js";
 
 const [since, before] = [NOW - HOUR, NOW - 2 * HOUR];
 const isFirst = row({ contractId: "a", createdAt: before });
@@ -56,6 +56,10 @@ it("a digest names the request with the least time first, and warns of a short v
   );
   expect(body.indexOf("Usual 1")).toBeLessThan(body.indexOf("Ended"));
   expect((await digestOf(usual, since)).news).not.toContain("Short vote");
+  const next = row({ contractId: "n", title: "Next", voteBefore: NOW + 4 * HOUR, createdAt: NOW - HOUR });
+  expect((await digestOf([...usual, short, next], since)).news).toContain(
+    "⚠️ Short vote: 4 hours (Emergency), and 1 more",
+  );
   const long = [short, ...usual].map((each) => ({
     ...each,
     title: `${each.title} ${"[CIP-0101] ".repeat(9)}`,
@@ -127,5 +131,17 @@ it("a message about several votes says each in a word, which screen readers can 
   const event = { kind: "votes" as const, key: "c1", sequence: 1, votes };
   const { body = [] } = createNews(newNames(state), () => NOW)(event, snapshot, "m");
   expect(String(body[0])).toBe("**ann** ✅ yes, **ben** ❌ no (before: ✅ yes)");
+  await state.close();
+});
+
+it("an overdue request is due since its votes were cast, as on its screen", async () => {
+  const state = newState();
+  const listed = row({ yesCount: 9, noCount: 0, abstainCount: 4, voteBefore: NOW + DAY });
+  const votes = Array.from({ length: 9 }, () => ({ ...vote({}), castAt: NOW - 3 * HOUR }));
+  const request = { ...fromExplorer(listed, null), votes };
+  const snapshot = { request, needed: 9, revision: 1, isOver: false, missing: async () => null };
+  const event = { kind: "overdue" as const, key: "c1", since: NOW - HOUR };
+  const { body = [] } = createNews(newNames(state), () => NOW)(event, snapshot, "m");
+  expect(body.join("\n")).toContain(`due since <t:${(NOW - 3 * HOUR) / 1_000}:f>`);
   await state.close();
 });
