@@ -13,8 +13,16 @@ const FOLLOW_UP_MS = DAY;
 /** Dependencies of the upkeep of delivered messages. */
 export interface ChoreContext
   extends Omit<DeliveryContext, "subscriptions" | "janitor" | "discordTime" | "onDelivered"> {
-  readonly subscriptions: Pick<Subscriptions, "recipients">;
+  readonly subscriptions: Pick<Subscriptions, "recipients" | "health" | "unchanged" | "healthWrite">;
 }
+
+type FollowUp = NonNullable<Announced["todo"]>[number];
+
+/** Describes a follow-up step that Discord refuses for good, for the channel's last error. */
+const REFUSED_STEPS: Readonly<Record<FollowUp, string>> = {
+  thread: "the bot can't open threads there. Grant it Create Public Threads",
+  publish: "the bot can't publish its messages there",
+};
 
 /** Creates what can be done with a delivered message: edit it, edit it for the last time, or complete it. */
 export function createChores(context: ChoreContext) {
@@ -72,12 +80,25 @@ export function createChores(context: ChoreContext) {
     ]);
   };
 
+  /** Records a refused step as the channel's last error, unless its subscription was removed meanwhile. */
+  const noteRefusal = async ({ channelId, feed }: Announced, step: FollowUp) => {
+    const [recipient] = await subscriptions.recipients({ channelId, feed, subject: null });
+    const unchanged = recipient && (await subscriptions.unchanged(recipient));
+    if (!unchanged) return;
+    const health = {
+      ...(await subscriptions.health(channelId)),
+      error: REFUSED_STEPS[step],
+      erroredAt: now(),
+    };
+    await state.commit([unchanged, subscriptions.healthWrite(channelId, health)]);
+  };
+
   /** Opens a thread under a message, and publishes the message. Each step is completed or retried later, and delays no other. */
   const followUp = async (id: string, document: Announced, lasting: LastingMessages | undefined) => {
     const { subject, channelId, messageId } = document;
     const { todo = [], todoNotBefore, ...done } = document;
     let nextDocument: Announced = done;
-    const remainingSteps: { readonly step: (typeof todo)[number]; readonly waitMs: number }[] = [];
+    const remainingSteps: { readonly step: FollowUp; readonly waitMs: number }[] = [];
     for (const step of todo) {
       await pacer.turn(channelId, "edit");
       try {
@@ -94,6 +115,7 @@ export function createChores(context: ChoreContext) {
           "A thread or a crosspost could not be created",
         );
         if (willRetry) remainingSteps.push({ step, waitMs: retryAfterOf(error) || MINUTE });
+        else await noteRefusal(document, step);
       }
     }
     if (remainingSteps.length > 0) {

@@ -125,6 +125,18 @@ describe("a failed delivery", () => {
         .read(channel)
         .find((each) => textOf(each).includes(request.title));
     await world().until(() => JSON.stringify(first() ?? "").includes("Rejected"), "the edit");
+    await harness.discord.driver.ask(owner(), "/subscribe remove", { channel: channel.id });
+  });
+
+  it("says that it may not open a thread under an announcement", async () => {
+    const channel = await subscribed();
+    await harness.discord.driver.ask(owner(), "/subscribe governance", { channel: channel.id, thread: true });
+    const deny = String(PERMISSION.createPublicThreads);
+    channel.permission_overwrites.push({ id: world().bot.id, type: 1, allow: "0", deny });
+    const title = open();
+    await world().until(() => count(channel, title) === 1, "the announcement");
+    await expect.poll(list).toMatch(/Last error in the channel.*Grant it Create Public Threads/);
+    await harness.discord.driver.ask(owner(), "/subscribe remove", { channel: channel.id });
   });
 
   it("waits for the end of the bot's timeout, and says so", async () => {

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { newDataDir } from "../../sandbox/bot-process.js";
 import { announcedId, announcements } from "../../src/delivery/collections.js";
 import type { Feed, SubjectState } from "../../src/delivery/feed.js";
+import { createSubscriptions } from "../../src/delivery/subscriptions.js";
 import { createUpkeep } from "../../src/delivery/upkeep.js";
 import { createRenderer } from "../../src/discord/message.js";
 import { createPacer } from "../../src/discord/pacer.js";
@@ -66,7 +67,7 @@ it("reads nothing in a run without due work, regardless of the number of message
     renderer: createRenderer(newLinks()),
     pacer: createPacer(0),
     feeds: new Map([["governance", feed]]),
-    subscriptions: { recipients: async () => [] },
+    subscriptions: createSubscriptions(state),
     mayEdit: () => false,
     log: quiet,
     now: () => now,
