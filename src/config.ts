@@ -190,8 +190,12 @@ function createReader(env: Environment) {
   ) => {
     const [usual] = names.toReversed();
     const name = names.find((each) => givenAs(each) !== undefined);
-    const result = schema.safeParse(name === undefined ? undefined : givenAs(name));
-    if (!result.success)
+    const given = name === undefined ? undefined : givenAs(name);
+    const result = schema.safeParse(given);
+    // Some tools keep the quotation marks of a file with settings.
+    if (given !== undefined && /^(["']).*\1$/.test(given))
+      problems.push(`${name} is malformed. Remove the quotation marks around its value`);
+    else if (!result.success)
       problems.push(
         `${name ?? usual ?? names[0]} is ${name === undefined ? "missing" : "malformed"}. Set it to ${wants}`,
       );

@@ -19,7 +19,8 @@ const beginEnd = () => {
   stopping.abort();
   setTimeout(endProcess, LAST_MS).unref();
 };
-for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, beginEnd);
+// SIGHUP comes from a terminal that is closed.
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, beginEnd);
 
 // From Node 22.8 on, compiled code is kept for the next start, in NODE_COMPILE_CACHE or the folder for temporary files.
 const enableCompileCache: unknown = Reflect.get(nodeModule, "enableCompileCache");

@@ -128,6 +128,13 @@ describe("the environment", () => {
     expect(problems[3]).toContain("whole seconds from 1");
   });
 
+  it.each(["DISCORD_TOKEN", "EXPLORER_API_KEY"])("refuses %s with quotation marks, and says why", (name) => {
+    for (const value of ['"a.secret"', "'a.secret'"])
+      expect(problemsOf({ ...NEEDED, [name]: value })).toEqual([
+        `${name} is malformed. Remove the quotation marks around its value`,
+      ]);
+  });
+
   it("treats an empty string as unset", () => {
     expect(problemsOf({ ...NEEDED, REDIS_URL: "", HTTP_PORT: " ", GOVERNANCE_CHANNEL_ID: "" })).toEqual([]);
     expect(problemsOf({ ...NEEDED, DISCORD_TOKEN: "" })).toHaveLength(1);

@@ -56,6 +56,13 @@ describe("the bot as a process", () => {
     expect(bot.output().trim()).toBe(".env: line 3 isn't NAME=value. Correct it, or put # in front of it");
   });
 
+  it("stops in the usual way when its terminal is closed", async () => {
+    const bot = startBotProcess(botEnvironment(discord, explorer));
+    await bot.ready();
+    expect(await bot.stop("SIGHUP")).toBe(0);
+    expect(bot.output()).toContain('"msg":"Stopped"');
+  });
+
   it("exits with 1 if Discord refuses the token", async () => {
     const bot = startBotProcess({ ...botEnvironment(discord, explorer), DISCORD_TOKEN: "not.the.token" });
     expect(await bot.exited).toBe(1);
