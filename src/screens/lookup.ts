@@ -115,7 +115,11 @@ function toChoices(
     const isAlone = named.every((each) => each === match || each.label !== label || each.entry.note !== note);
     return {
       label: label ?? shortId(id),
-      hint: [KIND_WORDS[match.kind], note, note !== undefined && isAlone ? "" : shortId(id)]
+      hint: [
+        KIND_WORDS[match.kind],
+        note,
+        label === null || (note !== undefined && isAlone) ? "" : shortId(id),
+      ]
         .filter(Boolean)
         .join(" · "),
       to: toScreen(match),
@@ -141,13 +145,16 @@ const SNOWFLAKE = /^\d{17,20}$/;
 const MENTION = /^<?(?:@[!&]?|#)\d{17,20}>?$/;
 /** Minimum number of characters that are searched for. Shorter texts match too much. */
 export const MIN_SEARCHED = 3;
+const tooShort = () =>
+  new PersonError(`Type at least ${MIN_SEARCHED} characters of a name, or paste a full id.`, "missing");
+const isTooShort = (text: string): boolean => [...text.trim()].length < MIN_SEARCHED;
 /** Matches that are named in the text. The menu has all of them. */
 const SHOWN_MATCHES = 5;
 
 /** Returns exact matches by name, as it is or as lists show it, or else similar ones. */
 function matchesFor({ directory, names }: LookupContext, kinds: readonly Kind[], text: string) {
   const namedMatches = names.named(kinds, text);
-  const isSearched = namedMatches.length === 0 && [...text.trim()].length >= MIN_SEARCHED;
+  const isSearched = namedMatches.length === 0 && !isTooShort(text);
   // Half of the matches may be the same things as parties.
   const foundMatches = isSearched ? directory.suggest(kinds, text, 2 * MAX_CHOICES) : namedMatches;
   return { exact: namedMatches.length > 0, matches: oncePerThing(foundMatches).slice(0, MAX_CHOICES) };
@@ -201,6 +208,7 @@ function byName(text: string, of: LookupTarget, sources: LookupContext): View | 
       `Names are still loading. Try again in a minute, or paste the full id of the ${what}.`,
       "missing",
     );
+  if (isTooShort(text)) throw tooShort();
   // It matches no name, but may be an id of an unknown shape.
   return { to: address(of, { id: text }) };
 }
@@ -228,11 +236,7 @@ export const lookup = async (
 
   const { exact, matches } = matchesFor(context, LOOKED_UP, id);
   const [only] = matches;
-  if (!only && [...id.trim()].length < MIN_SEARCHED)
-    throw new PersonError(
-      `Type at least ${MIN_SEARCHED} characters of a name, or paste a full id.`,
-      "missing",
-    );
+  if (!only && isTooShort(id)) throw tooShort();
   if (!only && isLoading(directory, LOOKED_UP) && !isLikeParty(id))
     throw new PersonError(
       "Names are still loading. Try again in a minute, or paste the full id of what you're looking for.",

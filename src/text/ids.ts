@@ -66,7 +66,7 @@ function wholeIdIn(text: string): string | undefined {
 export const LINK = /https?:\/\/[^\s<>()"'`]+/i;
 
 /** Matches a link to a message, a channel, a server or a profile in Discord, or an invitation. */
-export const DISCORD_LINK = /^https?:\/\/(?:[a-z]+\.)?(?:discord\.(?:com|gg)|discordapp\.com)\//i;
+export const DISCORD_LINK = /^(?:https?:\/\/)?(?:[a-z]+\.)?(?:discord\.(?:com|gg)|discordapp\.com)\//i;
 
 /**
  * Returns the id in a link: the last complete id in its path, or else its last part that looks like an id, or else its last part. A

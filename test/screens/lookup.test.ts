@@ -42,6 +42,13 @@ describe("a name that is looked up", () => {
     expect(menus[0]?.choices.map(({ label }) => label)).toEqual([`${TITLE} (Ana)`, `${TITLE} (Ben)`]);
   });
 
+  it.each([
+    ["ab", "Type at least 3 characters"],
+    ["discord.gg/abc", "That's a Discord id or link"],
+  ])("is not searched for if it is %s", async (text, words) => {
+    for (const of of ["lookup", "party"] as const) await expect(open(text, of)).rejects.toThrow(words);
+  });
+
   it("says that there are more matches than a menu shows, also if some are the same thing", async () => {
     const directory = createDirectory();
     const fjords = Array.from({ length: 40 }, (_, at) => ({
