@@ -1,7 +1,10 @@
 import { GIVE_UP_MS } from "../../src/delivery/decisions.js";
-import type { FeedDefinition } from "../../src/delivery/feed.js";
+import { type FeedDefinition, needsOf } from "../../src/delivery/feed.js";
 import { snoozeEnd } from "../../src/delivery/snoozes.js";
+import { lackedIn } from "../../src/discord/access.js";
+import type { Click } from "../../src/discord/clicks.js";
 import type { ChannelPlace } from "../../src/discord/permissions.js";
+import { readerOf, readPlace } from "../../src/discord/places.js";
 import type { Networks } from "../../src/networks/network.js";
 import {
   answerDeps,
@@ -10,7 +13,7 @@ import {
   type OwnedSubscription,
   setPaused,
 } from "../../src/subscribe/editor.js";
-import { channelMention, type Markdown, md } from "../../src/text/markdown.js";
+import { bold, channelMention, join, type Markdown, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { present } from "../../src/util/present.js";
 import {
@@ -150,4 +153,32 @@ export async function testSubscription(
   const which = found.subscription.isPaused ? "That subscription" : `<#${place.channel.id}>`;
   const paused = `${which} is paused. Resume it with \`/subscribe resume\`, then try again.`;
   await drillSubscription(person, found, network, paused);
+}
+
+/**
+ * Says what keeps a subscription's messages from arriving, or from pinging, by the channel's current permissions. `undefined` if nothing
+ * does, or if Discord cannot be asked.
+ */
+export async function troubleOf(
+  click: Click,
+  { subscription, feed }: OwnedSubscription,
+  guildId: string,
+): Promise<Markdown | undefined> {
+  const reader = readerOf(click);
+  const { channelId, roleId, thread } = subscription;
+  try {
+    const place = await readPlace(reader, guildId, channelId);
+    const wants = { roleId, thread, needs: needsOf(subscription, feed) };
+    const lacking = await lackedIn(reader, click.client.user.id, place, wants);
+    return lacking.length === 0
+      ? undefined
+      : md`⚠️ I need ${join(
+          lacking.map((name) => bold(name)),
+          ", ",
+        )} in ${channelMention(channelId)}.`;
+  } catch (error) {
+    return error instanceof PersonError
+      ? md`⚠️ I can't see this channel. It may have been deleted.`
+      : undefined;
+  }
 }

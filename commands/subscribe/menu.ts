@@ -19,7 +19,7 @@ import { PersonError } from "../../src/util/person-error.js";
 import { present } from "../../src/util/present.js";
 import { singleFlight } from "../../src/util/single-flight.js";
 import { MINUTE } from "../../src/util/units.js";
-import { endSubscription, resumeSubscription, testSubscription } from "./actions.js";
+import { endSubscription, resumeSubscription, testSubscription, troubleOf } from "./actions.js";
 import { settingFields, settingsInForm } from "./form.js";
 import { save } from "./save.js";
 import { namesSubjects, subjectField, subjectsIn, typedNames } from "./subjects.js";
@@ -126,16 +126,20 @@ export const whichSubscription = async (
 
 const setupLink: Link = { label: "Setup", emoji: "⚙️", to: buttonAddress(setupButton, {}) };
 
-/**
- * Shows one subscription with its buttons.
- * @param note what has just been done
- * @param standing what is open now (`FeedDefinition.standing`)
- */
+/** Lines of a subscription's card that its settings don't contain. */
+interface CardLines {
+  /** Says what has just been done. */
+  readonly note?: Markdown | undefined;
+  /** Says what is open now (`FeedDefinition.standing`). */
+  readonly standing?: readonly Markdown[] | undefined;
+  readonly trouble?: Markdown | undefined;
+}
+
+/** Shows one subscription with its buttons. */
 async function card(
   each: OwnedSubscription,
   shownBy: Network,
-  note?: Markdown,
-  standing: readonly Markdown[] = [],
+  { note, standing = [], trouble }: CardLines = {},
 ): Promise<MessagePayload> {
   const { subscription, feed, networkState, network } = each;
   const parameters = parametersOf(each, shownBy);
@@ -165,6 +169,7 @@ async function card(
       isSnoozed && md`💤 Snoozed until ${timestamp(snoozedUntil, "f")}.`,
       isDone && standing.length === 0 && md`✅ Done. To get another alert, subscribe to it again.`,
       isFixed && md`${OPERATORS_OWN}`,
+      trouble,
       ...paragraph(standing),
     ]),
     links: present([
@@ -205,8 +210,10 @@ export const subscriptionButtons: readonly ButtonHandler<Network>[] = [
   handlerOf({
     button: openButton,
     audience: "owner",
-    handle: async (wanted, click, services: Network) =>
-      card((await findSubscription(wanted, click, services)).found, services),
+    async handle(wanted, click, services: Network) {
+      const { found, guildId } = await findSubscription(wanted, click, services);
+      return card(found, services, { trouble: await troubleOf(click, found, guildId) });
+    },
   }),
   handlerOf({
     button: editButton,
@@ -242,7 +249,7 @@ export const subscriptionButtons: readonly ButtonHandler<Network>[] = [
       const { subscription, feed, networkState, network } = found;
       const readChannel = () => readPlace(readerOf(click), guildId, subscription.channelId);
       const shown = async (note?: Markdown, standing?: readonly Markdown[]) =>
-        card((await findSubscription(wanted, click, services)).found, services, note, standing);
+        card((await findSubscription(wanted, click, services)).found, services, { note, standing });
       switch (to) {
         case "remove":
           await endSubscription(found, guildId);

@@ -356,4 +356,22 @@ describe("a channel with several subscriptions", () => {
     channels.governance.permission_overwrites = before;
     expect(answer).toContain("Grant me **View Channel** there");
   });
+
+  it("says in its card which permission is missing now, and that a channel is gone", async () => {
+    const { driver, world, guild } = harness.discord;
+    const role = world.addRole(guild, "Pinged", 0n, { mentionable: true });
+    const own = world.addChannel({ type: 0, guild_id: guild.id, name: "troubled" });
+    const settings = { channel: own.id, role: role.id };
+    expect(textOf(await driver.ask(owner(), "/subscribe upgrades", settings))).toContain("Subscribed");
+    const card = async () => textOf(await driver.choose(owner(), await ask("/subscribe list"), "upgrades"));
+    expect(await card()).not.toContain("⚠️");
+    const deny = String(PERMISSION.embedLinks | PERMISSION.mentionEveryone);
+    own.permission_overwrites.push({ id: world.bot.id, type: 1, allow: "0", deny });
+    role.mentionable = false;
+    expect(await card()).toMatch(/⚠️ I need .*Embed Links.*Mention .*everyone/);
+    const list = await ask("/subscribe list");
+    world.channels.delete(own.id);
+    const gone = textOf(await driver.choose(owner(), list, "upgrades"));
+    expect(gone).toContain("⚠️ I can't see this channel. It may have been deleted.");
+  });
 });
