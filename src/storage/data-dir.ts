@@ -26,22 +26,28 @@ export function tryDataDir(dataDir: string): void {
   }
 }
 
-/** Returns a problem if the folder of the state can't be used. `undefined` if it can, if Redis is used, or if the settings of both are wrong. */
-function dataDirProblem(): string | undefined {
+/** Returns the settings of the storage. `undefined` if they are wrong. */
+function storageConfig(): ReturnType<typeof loadStorageConfig> | undefined {
   try {
-    const { redisUrl, dataDir } = loadStorageConfig();
-    if (redisUrl !== undefined) return undefined;
-    try {
-      tryDataDir(dataDir);
-      return undefined;
-    } catch (error) {
-      return error instanceof StateError
-        ? `DATA_DIR: ${error.message}`
-        : `DATA_DIR: ${dataDir} can't be used (${errorCode(error)}). Set it to a folder the bot can write to`;
-    }
+    return loadStorageConfig();
   } catch (error) {
     if (error instanceof ConfigError) return undefined;
     throw error;
+  }
+}
+
+/** Returns why the folder of the state can't be used. `undefined` if it can, or isn't used, or if its settings are wrong. */
+function dataDirProblem(): string | undefined {
+  const storage = storageConfig();
+  if (!storage || storage.redisUrl !== undefined) return undefined;
+  const { dataDir } = storage;
+  try {
+    tryDataDir(dataDir);
+    return undefined;
+  } catch (error) {
+    return error instanceof StateError
+      ? `DATA_DIR: ${error.message}`
+      : `DATA_DIR: ${dataDir} can't be used (${errorCode(error)}). Set it to a folder the bot can write to`;
   }
 }
 
