@@ -8,7 +8,7 @@ import {
   standingOf,
 } from "../ledger/vote-phase.js";
 import { openedAtIn, tallyIn } from "../ledger/vote-requests.js";
-import { isOpen, neededFor, statusGroup, statusWords } from "../ledger/vote-rules.js";
+import { isOpen, neededFor, readableDate, statusGroup, statusWords } from "../ledger/vote-rules.js";
 import { defined } from "../util/present.js";
 import type { NamedEntry } from "./collections.js";
 import type { Names } from "./names.js";
@@ -44,7 +44,8 @@ export function proposalEntry(
   const isAccepted = ["accepted", "implemented"].includes(statusGroup(request.status));
   // Without a date for it, what was accepted has taken effect.
   const latest = request.voteBefore === null ? undefined : Math.min(request.voteBefore, now);
-  const acceptedFor = request.targetEffectiveAt ?? closed?.after ?? closed?.by ?? request.createdAt ?? latest;
+  const acceptedFor =
+    readableDate(request.targetEffectiveAt) ?? closed?.after ?? closed?.by ?? request.createdAt ?? latest;
   return {
     id,
     name: names.ownName(request),

@@ -8,7 +8,7 @@ import { withTimeout } from "../util/timeouts.js";
 import { DAY, SECOND } from "../util/units.js";
 import { median } from "./rhythm.js";
 import { identityOf, readDetail } from "./vote-requests.js";
-import { type Closing, isOver, statusGroup } from "./vote-rules.js";
+import { type Closing, isOver, readableDate, statusGroup } from "./vote-rules.js";
 import { byVoter, type CastVote, type Voter, votersIn, votesIn } from "./votes.js";
 
 /** Maximum number of ended vote requests in a record. The newest are used. */
@@ -73,7 +73,7 @@ export function hadTime(
   const { createdAt, targetEffectiveAt } = request;
   const group = statusGroup(request.status);
   if (group === "expired" || group === "other") return true;
-  if (group !== "rejected" && targetEffectiveAt !== null) return true;
+  if (group !== "rejected" && readableDate(targetEffectiveAt) !== null) return true;
   if (createdAt === null) return false;
   const castTimes = votes.flatMap(({ castAt }) => castAt ?? []);
   // The contract's time may be that of the last vote.

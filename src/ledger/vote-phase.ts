@@ -5,6 +5,7 @@ import {
   decidedBy,
   isCounted,
   isOver,
+  readableDate,
   type Tally,
   type VoteState,
   votableUntil,
@@ -92,13 +93,13 @@ export const quorumDate = ({ voteBefore }: Pick<Standable, "voteBefore">): VoteD
 
 /** Returns the next date that matters. null if there is none. */
 function nextDate(request: Standable, isEnough: boolean, now: number): VoteDate | null {
-  const { targetEffectiveAt } = request;
+  const decidedAt = readableDate(request.targetEffectiveAt);
   const possibleDates: readonly (VoteDate | null)[] = [
     // Once enough have voted, their votes are counted on the day of the decision.
-    isEnough && targetEffectiveAt !== null ? null : quorumDate(request),
-    targetEffectiveAt === null ? null : { name: "decided on", at: votableUntil(request) ?? 0 },
+    isEnough && decidedAt !== null ? null : quorumDate(request),
+    decidedAt === null ? null : { name: "decided on", at: votableUntil(request) ?? 0 },
   ];
-  return possibleDates.find((each) => each !== null && each.at > now && each.at < UNREADABLE_AT) ?? null;
+  return possibleDates.find((each) => each !== null && each.at > now) ?? null;
 }
 
 /**
@@ -128,6 +129,8 @@ export function standingOf(request: Standable, needed: number | undefined, now: 
     if (side === "yes") return ready(enoughYesSince(request, needed) ?? (isPast ? voteBefore : null));
     return isPast && isCounted(request) ? { phase: "expired", since: voteBefore, next: null } : voting;
   }
+  // The explorer says when it ends.
+  if (targetEffectiveAt === UNREADABLE_AT) return voting;
   const decidedAt = votableUntil(request) ?? targetEffectiveAt;
   if (now < decidedAt) return voting;
   if (side === "yes") return ready(Math.max(decidedAt, enoughYesSince(request, needed) ?? decidedAt));

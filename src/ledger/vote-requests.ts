@@ -6,7 +6,7 @@ import { toRecord } from "../explorer/values.js";
 import { withTimeout } from "../util/timeouts.js";
 import { type Action, isConstructor, toAction } from "./actions.js";
 import type { Standable } from "./vote-phase.js";
-import { firstDecisionDate, type Tally } from "./vote-rules.js";
+import { readableDate, type Tally } from "./vote-rules.js";
 import { type CastVote, votesIn } from "./votes.js";
 
 /**
@@ -122,11 +122,11 @@ export function fromExplorer(
         ? earliest(row && openedAtIn(row), detail && openedAtIn(detail))
         : earliest(pick("createdAt"), openedAt),
     voteBefore: pick("voteBefore"),
-    targetEffectiveAt: firstDecisionDate(
+    targetEffectiveAt:
+      readableDate(pick("targetEffectiveAt")) ??
+      readableDate(row?.targetEffectiveAt) ??
+      readableDate(detail?.targetEffectiveAt) ??
       pick("targetEffectiveAt"),
-      row?.targetEffectiveAt,
-      detail?.targetEffectiveAt,
-    ),
     yes: pick("yesCount"),
     no: pick("noCount"),
     pending: pick("abstainCount"),

@@ -61,21 +61,18 @@ export interface VoteState {
   readonly targetEffectiveAt: number | null;
 }
 
-/**
- * Returns the first of a request's decision dates, from several answers, that can be read. If there is none, returns `UNREADABLE_AT` if
- * one of them cannot be read, else null.
- */
-export const firstDecisionDate = (...dates: readonly (number | null | undefined)[]): number | null =>
-  dates.find((each) => each != null && each !== UNREADABLE_AT) ??
-  dates.find((each) => each === UNREADABLE_AT) ??
-  null;
+/** Returns a decision date that can be read, epoch ms. null if it cannot, or if there is none. */
+export const readableDate = (targetEffectiveAt: number | null | undefined): number | null =>
+  targetEffectiveAt === UNREADABLE_AT ? null : (targetEffectiveAt ?? null);
 
 /**
- * Returns the time until which votes can be cast, epoch ms: the decision date if there is one, else the quorum date. null if
- * unknown.
+ * Returns the time until which votes can be cast, epoch ms: the decision date if there is one that can be read, else the quorum date.
+ * null if unknown.
  */
-export const votableUntil = ({ voteBefore, targetEffectiveAt }: Omit<VoteState, "status">): number | null =>
-  targetEffectiveAt === null ? voteBefore : Math.max(targetEffectiveAt, voteBefore ?? 0);
+export function votableUntil({ voteBefore, targetEffectiveAt }: Omit<VoteState, "status">): number | null {
+  const decidedAt = readableDate(targetEffectiveAt);
+  return decidedAt === null ? voteBefore : Math.max(decidedAt, voteBefore ?? 0);
+}
 
 /**
  * True if a vote is over: the explorer no longer lists it, its status says so, or its status is an unknown word and its dates

@@ -3,6 +3,7 @@ import { voteRequestListItem } from "../../src/explorer/schema/governance.js";
 import { compare, firstSeen } from "../../src/feeds/governance/tracking.js";
 import { standingOf } from "../../src/ledger/vote-phase.js";
 import { fromExplorer } from "../../src/ledger/vote-requests.js";
+import { isOpen, isOver } from "../../src/ledger/vote-rules.js";
 import { timeLine } from "../../src/screens/vote-times.js";
 import { UNREADABLE_AT } from "../../src/util/clock.js";
 import { DAY, HOUR } from "../../src/util/units.js";
@@ -34,6 +35,8 @@ describe("a decision date that cannot be read", () => {
     const request = fromExplorer(parsed, null);
     for (const now of [NOW, NOW + 2 * DAY])
       expect(standingOf(request, NEEDED, now).phase, String(now)).toBe("voting");
+    // Enough have voted, but not by a date that is known.
+    expect(standingOf(request, NEEDED, NOW).next).toEqual({ name: "quorum by", at: NOW + DAY });
     expect(standingOf(request, NEEDED, NOW + 2 * DAY).next).toBeNull();
     expect(String(timeLine(request, NOW, "voting"))).toMatch(/Decided on unknown$/);
   });
@@ -54,5 +57,14 @@ describe("a decision date that cannot be read", () => {
     if (!unread) throw new Error("Not seen");
     const learnt = compare(unread, rowWith(date), true, NOW + HOUR);
     expect([learnt.next.terms.targetEffectiveAt, learnt.changedFrom]).toEqual([date, undefined]);
+    // One bad answer is forgotten with the next one.
+    const undated = compare(unread, rowWith(null), true, NOW + HOUR);
+    expect([undated.next.terms.targetEffectiveAt, undated.changedFrom]).toEqual([null, undefined]);
+  });
+
+  it("does not keep an old request with an unknown status open", () => {
+    const past = { ...rowWith(0, NOW - 300 * DAY), status: "Withdrawn" };
+    expect([isOpen(past, NOW), isOver(past, NOW)]).toEqual([false, true]);
+    expect(firstSeen(past, NOW, false)?.phase).not.toBe("open");
   });
 });

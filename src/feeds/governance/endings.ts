@@ -1,4 +1,4 @@
-import { UNREADABLE_AT } from "../../util/clock.js";
+import { votableUntil } from "../../ledger/vote-rules.js";
 import { DAY } from "../../util/units.js";
 import type { TrackedVoteRequest } from "./collections.js";
 
@@ -13,8 +13,7 @@ export const hasVanished = ({ missedReads }: Pick<TrackedVoteRequest, "missedRea
 
 /** True if a request is more than a day past its last date. */
 export function isLongPast({ terms }: Pick<TrackedVoteRequest, "terms">, now: number): boolean {
-  const dates = [terms.voteBefore, terms.targetEffectiveAt].filter((each) => each !== UNREADABLE_AT);
-  const deadline = Math.max(...dates.map((each) => each ?? 0));
+  const deadline = votableUntil(terms) ?? 0;
   return deadline > 0 && now > deadline + DAY;
 }
 

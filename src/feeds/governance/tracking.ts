@@ -5,10 +5,10 @@ import { earliest, identityOf, tallyIn, type VoteRequest } from "../../ledger/vo
 import {
   type Closing,
   castIn,
-  firstDecisionDate,
   isOpen,
   isOver,
   neededFor,
+  readableDate,
   statusGroup,
   type Tally,
 } from "../../ledger/vote-rules.js";
@@ -33,7 +33,9 @@ const termsOf = (row: VoteRequestListItem, before: Terms | undefined): Terms => 
   action: before?.action ?? null,
   // A missing field is not a change.
   voteBefore: row.voteBefore ?? before?.voteBefore ?? null,
-  targetEffectiveAt: firstDecisionDate(row.targetEffectiveAt, before?.targetEffectiveAt),
+  // A date that cannot be read is no change either, and is not kept once it is missing.
+  targetEffectiveAt:
+    readableDate(row.targetEffectiveAt) ?? readableDate(before?.targetEffectiveAt) ?? row.targetEffectiveAt,
 });
 
 /** True if two versions of a request have the same dates. */
@@ -135,7 +137,7 @@ function compareTerms(
     title: known.terms.title ?? terms.title,
     action: known.terms.action,
     voteBefore: known.terms.voteBefore ?? terms.voteBefore,
-    targetEffectiveAt: firstDecisionDate(known.terms.targetEffectiveAt, terms.targetEffectiveAt),
+    targetEffectiveAt: readableDate(known.terms.targetEffectiveAt) ?? terms.targetEffectiveAt,
   };
   const hasLearnt = !isSame(was, known.terms);
   if (isSame(terms, was)) return { terms: was, learnt: hasLearnt };

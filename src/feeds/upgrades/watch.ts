@@ -12,7 +12,7 @@ import {
   upgradeDecision,
 } from "../../ledger/upgrades.js";
 import { actionIn, readDetail } from "../../ledger/vote-requests.js";
-import { statusGroup } from "../../ledger/vote-rules.js";
+import { readableDate, statusGroup } from "../../ledger/vote-rules.js";
 import { ageOf, believed, isClockSet } from "../../util/clock.js";
 import { present } from "../../util/present.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
@@ -62,7 +62,7 @@ const candidatesIn = (tracked: Iterable<TrackedVoteRequest>): Candidate[] =>
     // If the request had ended before the bot was started, its end is unknown, and its other dates are the best guess.
     const latest = Math.min(terms.voteBefore ?? Infinity, closedAt ?? Infinity);
     const endedAt = sawEnd(each) ? (openUntil ?? closedAt) : openedAt;
-    const acceptedFor = terms.targetEffectiveAt ?? endedAt ?? latest;
+    const acceptedFor = readableDate(terms.targetEffectiveAt) ?? endedAt ?? latest;
     return Number.isFinite(acceptedFor) ? [{ id: identity, title, openedAt, acceptedFor }] : [];
   });
 
