@@ -193,7 +193,7 @@ function createReader(env: Environment) {
     const given = name === undefined ? undefined : givenAs(name);
     const result = schema.safeParse(given);
     // Some tools keep the quotation marks of a file with settings.
-    if (given !== undefined && /^(["']).*\1$/.test(given))
+    if (given !== undefined && /^(["'`])[^"'`]*\1$/.test(given))
       problems.push(`${name} is malformed. Remove the quotation marks around its value`);
     else if (!result.success)
       problems.push(
@@ -404,9 +404,17 @@ export function loadConfig(): Config {
  * @throws {ConfigError} see parseConfig
  */
 export function loadStorageConfig(): Pick<Config, "redisUrl" | "dataDir"> {
-  const { REDIS_URL, DATA_DIR } = botVariables;
   const { brokenLines } = readEnvFile();
   if (brokenLines.length > 0) throw new ConfigError(brokenLines);
+  return readStorageConfig();
+}
+
+/**
+ * Like `loadStorageConfig`, also if other lines of `.env` are no variables.
+ * @throws {ConfigError} if one of these settings is malformed
+ */
+export function readStorageConfig(): Pick<Config, "redisUrl" | "dataDir"> {
+  const { REDIS_URL, DATA_DIR } = botVariables;
   const { readAll, check } = createReader(environment());
   const values = readAll({ REDIS_URL, DATA_DIR });
   check();
@@ -451,21 +459,30 @@ const BY_MARK: Readonly<Record<string, string>> = { fffe: "utf-16le", feff: "utf
 export const decodedText = (bytes: Buffer): string =>
   new TextDecoder(BY_MARK[bytes.toString("hex", 0, 2)] ?? "utf-8").decode(bytes);
 
+/** Matches the beginning of a variable in `.env`, with its value. */
+const VARIABLE = /^\s*(?:export\s+)?[^\s"'`=#]+\s*=\s*(.*)$/;
+
 /**
- * Returns a problem for each line of `.env` that is no variable. Node reads it as a part of the next variable's name, so that both are
- * lost.
+ * Returns a problem for each line of `.env` that is no variable, comment or part of a quoted value. Node reads it as a part of the next
+ * variable's name, so that both are lost.
  */
-function brokenLinesIn(text: string, variables: Environment): string[] {
-  const lines = text.split(/\r?\n/).map((line) => line.trim());
-  return Object.keys(variables).flatMap((name) => {
-    const [firstLine = ""] = name.split("\n");
+export function brokenLinesIn(text: string): string[] {
+  const lines = text.split(/\r?\n/);
+  const problems: string[] = [];
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] ?? "";
+    if (/^\s*(?:#|$)/.test(line)) continue;
+    const value = VARIABLE.exec(line)?.[1];
     // The line may contain a part of a secret.
-    return /^[\w.-]+$/.test(name)
-      ? []
-      : [
-          `.env: line ${lines.indexOf(firstLine.trim()) + 1} isn't NAME=value. Correct it, or put # in front of it`,
-        ];
-  });
+    if (value === undefined)
+      problems.push(`.env: line ${at + 1} isn't NAME=value. Correct it, or put # in front of it`);
+    const [quote = ""] = /^["'`]/.exec(value ?? "") ?? [];
+    if (quote === "" || value?.includes(quote, 1)) continue;
+    // A quoted value may have several lines.
+    const end = lines.findIndex((each, index) => index > at && each.includes(quote));
+    if (end > at) at = end;
+  }
+  return problems;
 }
 
 /** Reads `.env`. Empty if there is no such file. @throws {ConfigError} if it cannot be read */
@@ -473,8 +490,7 @@ function readEnvFile(): { readonly variables: Environment; readonly brokenLines:
   if (!existsSync(".env")) return { variables: {}, brokenLines: [] };
   try {
     const text = decodedText(readFileSync(".env"));
-    const variables = parseEnv(text);
-    return { variables, brokenLines: brokenLinesIn(text, variables) };
+    return { variables: parseEnv(text), brokenLines: brokenLinesIn(text) };
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
     throw new ConfigError([

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ConfigError, misspeltVariables, parseConfig, straySecrets } from "../src/config.js";
+import { brokenLinesIn, ConfigError, misspeltVariables, parseConfig, straySecrets } from "../src/config.js";
 
 const NEEDED = { DISCORD_TOKEN: "t", EXPLORER_API_URL: "https://explorer.example", EXPLORER_API_KEY: "k" };
 
@@ -41,6 +41,17 @@ it.each([
 it("a key in .env without an address there is for the address in the environment", () => {
   const file = { EXPLORER_API_URL: "", EXPLORER_API_KEY: "k" };
   expect(straySecrets(file, { EXPLORER_API_URL: "https://test.example" })).toEqual([]);
+});
+
+it.each<[what: string, text: string, lines: readonly number[]]>([
+  ["variables, comments and empty lines", "A=1\n# B\n\n  export C = 2 # x\r\nD=", []],
+  ["a note, twice", "note\nnote\nA=1\nnote", [1, 2, 4]],
+  ["a colon, also in the last line", "A: 1\nB=2\nC:3", [1, 3]],
+  ["a name with a space, in quotes or missing", 'A B=1\n"C"=2\n=\nD=3', [1, 2, 3]],
+  ["a quoted value of several lines", 'A="one\ntwo\nthree"\nB=1\nnote', [5]],
+  ["a quotation mark that is not closed", 'A="one\nB=1\nnote', [3]],
+])("lines of .env that are no variable are named: %s", (_, text, lines) => {
+  expect(brokenLinesIn(text).map((each) => Number(/line (\d+) isn't/.exec(each)?.[1]))).toEqual(lines);
 });
 
 describe("a misspelt variable", () => {

@@ -75,8 +75,6 @@ function tagWords({ channel }: ChannelPlace, tagId: string | null): Markdown[] {
 /** A channel that Discord no longer refuses. */
 interface Reopened {
   readonly wasRefused: boolean;
-  /** True if some of its news has been given up meanwhile. */
-  readonly hasMissedNews: boolean;
   /** Says what has changed for the channel's other subscriptions and for the posts. */
   readonly lines: readonly Markdown[];
 }
@@ -99,13 +97,14 @@ export async function reopen(
     refusedAt = (await endPause(each.networkState, each.subscription)) ?? refusedAt;
   }
   const wasRefused = refusedAt !== undefined;
+  const hasMissedNews = refusedAt !== undefined && Date.now() - refusedAt > GIVE_UP_MS;
   const isForAll = wasRefused && inChannel.length > 1;
   return {
     wasRefused,
-    // Deliveries wait for a day.
-    hasMissedNews: refusedAt !== undefined && Date.now() - refusedAt > GIVE_UP_MS,
     lines: present([
       ...tagWords(place, currentTag(place, feed, subscription.tagId)),
+      hasMissedNews &&
+        md`Discord refused this channel for more than a day. News waits for a day, so older news won't arrive.`,
       isForAll && md`Posting to ${channelMention(channel.id)} works again, also for its other subscriptions.`,
     ]),
   };
@@ -129,15 +128,14 @@ export async function resumeSubscription(
   const { subscription, feed } = found;
   const network = servedOf(found);
   await checkPermissions(person, place, feed, subscription);
-  const { wasRefused, hasMissedNews, lines } = await reopen(place, found, networks);
+  const { wasRefused, lines } = await reopen(place, found, networks);
   const { isPaused = false } = subscription;
   const isSnoozed = snoozeEnd(subscription, Date.now()) > 0;
   if ((isPaused || isSnoozed) && !(await setPaused(network, subscription, false))) throw noLongerThere();
   // Events during a pause are dropped. Those during a refusal wait for a day, and are announced now.
   // One that is done says how to get another alert.
   const isDone = (await feed.isDone?.(network.state, subscription)) === true;
-  const isStandingNews = isPaused || isDone || hasMissedNews;
-  const standing = isStandingNews ? await feed.standing(answerDeps(person, network), subscription) : [];
+  const standing = isPaused || isDone ? await feed.standing(answerDeps(person, network), subscription) : [];
   return { wasPaused: wasRefused || isPaused || isSnoozed, lines, standing };
 }
 

@@ -191,7 +191,7 @@ async function saveOnce(request: SaveRequest): Promise<SavedWords> {
       if (!existing) await checkRoom(services, place.guild.id, channel.id, feed);
     },
   });
-  const { hasMissedNews, lines } = await reopen(place, { subscription, feed }, services.networks);
+  const { lines } = await reopen(place, { subscription, feed }, services.networks);
   const isResumed = existing?.isPaused === true && !subscription.isPaused;
   const isRestarted = wasDone && subscription.savedAt !== existing.savedAt;
   const unchangedTitle = isRestarted
@@ -203,7 +203,6 @@ async function saveOnce(request: SaveRequest): Promise<SavedWords> {
     !existing ||
     feed.subject !== undefined ||
     isResumed ||
-    hasMissedNews ||
     (feed.isTypedAgain === true && subscription.savedAt !== existing.savedAt);
   return {
     title: existing ? changed : md`Subscribed`,

@@ -115,7 +115,7 @@ const offerWatch = async (offer: Offer, { user }: Click, services: Network) => {
 const startOffered = async (offer: Offer, click: Click, services: Network) => {
   const watchable = findWatchable(offer, services);
   const settingsOf = (existing: Subscription | undefined) => settingsIn(watchable, offer, existing);
-  return startWatch(click, services, { watchable, subject: offer.id, settingsOf });
+  return startWatch(click, services, { watchable, subject: offer.id, settingsOf, isPressed: true });
 };
 
 const changeWatch = async ({ feed, id, to, network }: Change, click: Click, services: Network) => {

@@ -27,9 +27,11 @@ import {
   untilSaved,
 } from "../../src/subscribe/editor.js";
 import { type Markdown, md } from "../../src/text/markdown.js";
+import { ageOf } from "../../src/util/clock.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { present } from "../../src/util/present.js";
-import { createSequences, singleFlight } from "../../src/util/single-flight.js";
+import { createSequences } from "../../src/util/single-flight.js";
+import { SECOND } from "../../src/util/units.js";
 
 /** Maximum number of watches per person. */
 export const MAX_WATCHES = 20;
@@ -102,6 +104,8 @@ interface WantedWatch {
   readonly subject: string;
   /** Returns its settings, given those of the existing watch of the same thing. @throws {PersonError} */
   readonly settingsOf: (existing: Subscription | undefined) => ReturnType<typeof settingsFor>;
+  /** True for a button, which may be pressed twice. */
+  readonly isPressed?: boolean;
 }
 
 /** Checks the limit of a person's watches. @throws {PersonError} if a new one exceeds it */
@@ -118,35 +122,23 @@ async function checkRoom({ networks, id }: Network, userId: string, feed: string
 }
 
 const perPerson = createSequences();
-const flights = new Map<string, Promise<MessagePayload>>();
+/** Time within which a second press of a button counts as the first one, in ms. */
+const PRESSED_MS = 10 * SECOND;
 
 /**
  * Starts a watch, or changes the existing watch of the same thing. It opens the person's direct messages and sends a confirmation,
  * so that a refusal shows up now and not with the first alert. If Discord refuses it, nothing has changed. It is sent after the
  * limit was checked, because it promises alerts. Simultaneous ones of a person run one after another, because the second would take
- * the first for confirmed. The same one, as from a button that is pressed twice, runs once.
+ * the first for confirmed.
  * @throws {PersonError} if they already have the maximum number of watches, or do not accept direct messages
  */
-export async function startWatch(
-  person: Person,
-  services: Network,
-  wanted: WantedWatch,
-): Promise<MessagePayload> {
-  const { watchable, subject, settingsOf } = wanted;
-  const userId = person.user.id;
-  const key = JSON.stringify([userId, services.id, watchable.feed.name, subject, settingsOf(undefined)]);
-  return singleFlight(
-    flights,
-    key,
-    () => perPerson(userId, () => saveWatch(person, services, wanted)),
-    false,
-  );
-}
+export const startWatch = (person: Person, services: Network, wanted: WantedWatch): Promise<MessagePayload> =>
+  perPerson(person.user.id, () => saveWatch(person, services, wanted));
 
 async function saveWatch(
   person: Person,
   services: Network,
-  { watchable, subject: wanted, settingsOf }: WantedWatch,
+  { watchable, subject: wanted, settingsOf, isPressed = false }: WantedWatch,
 ): Promise<MessagePayload> {
   const { subscriptions, janitor, state, rest, renderer } = services;
   const { feed, watch } = watchable;
@@ -161,7 +153,7 @@ async function saveWatch(
   const channelId = knownPerson?.channelId ?? (await openDirectMessages(rest, userId));
   const key = { channelId, feed: feed.name, subject };
   const health = await subscriptions.health(channelId);
-  const { existing, wasDone, subscription, messageLines } = await untilSaved(async () => {
+  const { existing, wasDone, subscription, messageLines, isRepeated } = await untilSaved(async () => {
     const existing = await subscriptions.get(key);
     const wasDone = existing !== undefined && (await feed.isDone?.(state, existing)) === true;
     // A watch that is set again is neither paused nor snoozed.
@@ -175,15 +167,22 @@ async function saveWatch(
       ...(await feed.standing(deps, subscription)),
       md`-# Pause or remove your watches in \`/watch list\`.`,
     ];
+    const isRepeated =
+      isPressed &&
+      isSameSubscription(existing, subscription) &&
+      ageOf(existing?.savedAt ?? 0, Date.now()) < PRESSED_MS;
+    const saved = { existing, wasDone, subscription, messageLines, isRepeated };
+    if (isRepeated) return saved;
     await saveSubscription(services, subscription, {
       replaces: { key, version: existing },
       more: [state.open(watchers).put(userId, { channelId }), subscriptions.healthWrite(channelId, {})],
       checkRoom: hasRoom,
     });
-    return { existing, wasDone, subscription, messageLines };
+    return saved;
   });
   const firstMessage = say(services, md`🔔 Your alerts will arrive here`, messageLines, "neutral");
-  const isSent = await writeDirectly(rest, channelId, firstMessage, person.id).then(
+  const sending = isRepeated ? Promise.resolve() : writeDirectly(rest, channelId, firstMessage, person.id);
+  const isSent = await sending.then(
     () => true,
     async (error: unknown) => {
       // Discord may only be slow: a person may get five messages in five seconds.
@@ -206,7 +205,7 @@ async function saveWatch(
     wasDone || health.paused ? md`Watching again` : md`Nothing changed: you already watch this`;
   const changed = isSameSubscription(existing, subscription) ? unchangedTitle : md`Watch changed`;
   return renderer.message({
-    title: existing ? changed : md`Watching`,
+    title: existing && !isRepeated ? changed : md`Watching`,
     tone: "good",
     body: present([
       ...messageLines,

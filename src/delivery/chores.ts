@@ -1,3 +1,4 @@
+import { ErrorCode, hasCode } from "../discord/errors.js";
 import { crosspost, openThread, setArchived } from "../discord/post.js";
 import { isTemporary, problemOf, retryAfterOf } from "../discord/problems.js";
 import { DAY, MINUTE } from "../util/units.js";
@@ -17,6 +18,13 @@ export interface ChoreContext
 }
 
 type FollowUp = NonNullable<Announced["todo"]>[number];
+
+/** Codes of errors that concern the channel, and not only one message: a permission, or a channel that is no announcement channel. */
+const REFUSALS = [
+  ErrorCode.MissingPermissions,
+  ErrorCode.MissingAccess,
+  ErrorCode.CannotExecuteActionOnThisChannelType,
+] as const;
 
 /** Describes a follow-up step that Discord refuses for good, for the channel's last error. */
 const REFUSED_STEPS: Readonly<Record<FollowUp, string>> = {
@@ -85,12 +93,11 @@ export function createChores(context: ChoreContext) {
     const [recipient] = await subscriptions.recipients({ channelId, feed, subject: null });
     const unchanged = recipient && (await subscriptions.unchanged(recipient));
     if (!unchanged) return;
-    const health = {
-      ...(await subscriptions.health(channelId)),
-      error: REFUSED_STEPS[step],
-      erroredAt: now(),
-    };
-    await state.commit([unchanged, subscriptions.healthWrite(channelId, health)]);
+    const health = await subscriptions.health(channelId);
+    // The reason of a pause is more important.
+    if (health.paused) return;
+    const noted = { ...health, error: REFUSED_STEPS[step], erroredAt: now() };
+    await state.commit([unchanged, subscriptions.healthWrite(channelId, noted)]);
   };
 
   /** Opens a thread under a message, and publishes the message. Each step is completed or retried later, and delays no other. */
@@ -115,7 +122,7 @@ export function createChores(context: ChoreContext) {
           "A thread or a crosspost could not be created",
         );
         if (willRetry) remainingSteps.push({ step, waitMs: retryAfterOf(error) || MINUTE });
-        else await noteRefusal(document, step);
+        else if (hasCode(error, ...REFUSALS)) await noteRefusal(document, step);
       }
     }
     if (remainingSteps.length > 0) {

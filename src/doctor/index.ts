@@ -73,8 +73,8 @@ function* unservedIn(known: readonly string[], ids: readonly string[]): Iterable
   if (ids.length > 0 && unserved.length > 0)
     yield warn(
       "State",
-      `NETWORKS doesn't name ${unserved.join(" and ")}, whose subscriptions are on hold`,
-      "Add it to NETWORKS. A network keeps its name.",
+      `it has data of ${unserved.join(", ")}, which NETWORKS doesn't name. Subscriptions there are on hold`,
+      "Unless that's intended, add the name to NETWORKS again. A network keeps its name.",
     );
 }
 

@@ -23,12 +23,13 @@ export async function* checkRedis(url: string): AsyncGenerator<Finding, Storage 
   const problem = redis?.problem();
   if (!redis || !isConnected || problem !== undefined) {
     // Some problems say what to do in their second sentence.
-    const [detail = "cannot be reached", ...advice] = problem?.split(/(?<=\.) /) ?? [];
-    const ownFix = advice.length > 0 ? `${advice.join(" ")}.` : undefined;
+    const hasAdvice = problem?.includes(". ") === true;
     yield fail(
       "Redis",
-      ownFix ? detail.replace(/\.$/, "") : detail,
-      ownFix ?? "Check REDIS_URL, its user and password, and that Redis runs.",
+      problem ?? "cannot be reached",
+      hasAdvice
+        ? "Then run the doctor again."
+        : "Check REDIS_URL, its user and password, and that Redis runs.",
     );
     await storage.close();
     return undefined;

@@ -4,10 +4,10 @@ import type { Explorer, Reading } from "../explorer/service.js";
 import { type DocumentOf, defineCollection } from "../storage/collection.js";
 import type { State } from "../storage/state.js";
 import { timestampSchema } from "../storage/timestamp.js";
-import { ageOf, CLOCK_ERROR_MS, isTimely } from "../util/clock.js";
+import { ageOf, isTimely } from "../util/clock.js";
 import { defined } from "../util/present.js";
 import { lazy } from "../util/single-flight.js";
-import { HOUR, MINUTE } from "../util/units.js";
+import { DAY, HOUR, MINUTE } from "../util/units.js";
 import { lateAfter, MAX_STORED_GAPS, median } from "./rhythm.js";
 
 /** The newest round and how it advances. */
@@ -46,6 +46,8 @@ const MIN_GAPS = 3;
 const STILL_INTERVALS = 3;
 /** Maximum duration of rounds without a standstill, as a multiple of the usual one. */
 const MAX_DRIFT = 1.5;
+/** Number of intervals by which the clock must be behind the explorer's newest update, so that no round is recorded. */
+const FAR_BEHIND_INTERVALS = 1.5;
 /** Maximum time between two readings, in ms. After a longer pause, it is unknown when the round advanced. */
 const PAUSE_MS = 16 * MINUTE;
 /** Maximum age of the newest update of an explorer that is up to date, in ms. */
@@ -226,9 +228,13 @@ export function createRoundsReader(explorer: Explorer, state: State, now: () => 
     if (!dashboard || latest === null) return;
     const fetchedAt = dashboard.fetchedAt;
     const newestUpdateAt = lazy(readNewestUpdate);
-    // A time from a clock that is behind would look like a standstill once the clock is right.
+    // A time from a clock that is far behind would look like a standstill once the clock is right.
     const isTimed = !known || latest > known.number || known.since > fetchedAt;
-    if (isTimed && ((await newestUpdateAt()) ?? 0) > fetchedAt + CLOCK_ERROR_MS) return;
+    if (isTimed) {
+      const aheadMs = ((await newestUpdateAt()) ?? 0) - fetchedAt;
+      // An update that is more than a day ahead is wrong itself.
+      if (aheadMs > FAR_BEHIND_INTERVALS * roundInterval(known?.gaps ?? []) && aheadMs < DAY) return;
+    }
     const isDoubtful =
       known !== undefined &&
       !known.isStandingStill &&

@@ -80,8 +80,8 @@ export const UNITS = {
   time(text) {
     const timeMs = toTime(text);
     if (timeMs !== null) return { time: timeMs };
-    // A time of 1970 stands for none.
-    return { words: isTimeText(text) ? "unknown" : text };
+    // A time of 1970 stands for none, and one of 9999 for never.
+    return { words: isTimeText(text) && text < "2000" ? "unknown" : text };
   },
   duration: inWords(duration),
   seconds: countedUnit("s"),

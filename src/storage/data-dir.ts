@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type Config, ConfigError, loadConfig, loadStorageConfig } from "../config.js";
+import { type Config, ConfigError, loadConfig, readStorageConfig } from "../config.js";
 import { errorCode } from "../util/error-code.js";
 import { present } from "../util/present.js";
 import { StateError } from "./store.js";
@@ -27,9 +27,9 @@ export function tryDataDir(dataDir: string): void {
 }
 
 /** Returns the settings of the storage. `undefined` if they are wrong. */
-function storageConfig(): ReturnType<typeof loadStorageConfig> | undefined {
+function storageConfig(): ReturnType<typeof readStorageConfig> | undefined {
   try {
-    return loadStorageConfig();
+    return readStorageConfig();
   } catch (error) {
     if (error instanceof ConfigError) return undefined;
     throw error;

@@ -283,16 +283,17 @@ describe("/watch", () => {
     expect(answer.content).toContain("in a few minutes");
   });
 
-  it("starts one watch, with one message, of a command that is sent twice", async () => {
+  it("starts one watch, with one message, if its button is pressed twice", async () => {
     const hasty = world().addUser("Hasty");
     harness.discord.guild.members.set(hasty.id, []);
-    const wanted = { validator: watched()?.party.id ?? "" };
-    const answers = await Promise.all([
-      ask("/watch validator", wanted, hasty),
-      ask("/watch validator", wanted, hasty),
-    ]);
-    for (const answer of answers) expect(textOf(answer)).toMatch(/"Watching"/);
+    const { driver } = harness.discord;
+    const place = { user: hasty, channel: general() };
+    const shown = await driver.ask(place, "/validator show", { validator: watched()?.party.id ?? "" });
+    const offer = await driver.click(place, shown, "Watch");
+    await Promise.all([driver.click(place, offer, "Watch"), driver.click(place, offer, "Watch")]);
+    expect(textOf(offer)).toMatch(/"Watching"/);
     expect(inPrivate(hasty)).toHaveLength(1);
+    expect(textOf(await driver.ask(place, "/watch list"))).toContain("1 of 20");
   });
 
   it("keeps both changes if a person makes two at the same time", async () => {

@@ -235,7 +235,9 @@ describe("the doctor", () => {
     await store.close();
     const settings = { NETWORKS: "main", NETWORK_NAME_MAIN: "MainNet", DATA_DIR: dataDir };
     const { said } = await run({ ...env, ...settings });
-    expect(said).toContain("! State: NETWORKS doesn't name test, whose subscriptions are on hold");
+    expect(said).toContain(
+      "! State: it has data of test, which NETWORKS doesn't name. Subscriptions there are on hold",
+    );
     expect(said).toContain("! State: documents that can't be read were set aside (subscriptions: 1)");
   });
 
@@ -315,7 +317,9 @@ describeWithRedis("the doctor's Redis check", () => {
     await client.configSet({ "maxmemory-policy": "noeviction" });
     expect((await run(env)).said).toContain("noeviction may stop its writes");
     await client.configSet({ maxmemory: "1" });
-    expect((await run(env)).said).toContain("✖ Redis: Redis is out of memory\n    → Give it more, and set");
+    expect((await run(env)).said).toContain(
+      "✖ Redis: Redis is out of memory. Give it more, and set maxmemory-policy to volatile-lru\n    → Then run",
+    );
     await client.configSet({ maxmemory: "0" });
     await client.configSet({ appendonly: "yes", "maxmemory-policy": "volatile-lru" });
     const good = await run(env);

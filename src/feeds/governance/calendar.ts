@@ -32,9 +32,12 @@ export function voteCalendar(deps: VoteCalendarDeps): CalendarSource {
     const isReady = standing.phase === "ready" || standing.phase === "overdue";
     const nextDate = standing.next ?? (isReady ? quorumDate(terms) : null);
     if (nextDate === null || nextDate.at <= now()) return [];
-    const title = names.voteRequest({ identity, title: terms.title }, titleRoom(renderer));
     const phaseText = PHASE_TEXTS[standing.phase];
-    const name = renderer.title(clean(phaseText === undefined ? title : `${phaseText}: ${title}`));
+    const prefix = phaseText === undefined ? "" : `${clean(phaseText.toString())}: `;
+    const room = titleRoom(renderer) - prefix.length;
+    const name = renderer.title(
+      `${prefix}${clean(names.voteRequest({ identity, title: terms.title }, room))}`,
+    );
     // Events are found by the vote request's id in their description.
     const description = md`A vote of the super validators: ${nextDate.name} ${timestamp(nextDate.at, "f")}.\n${mark(identity)}`;
     return [

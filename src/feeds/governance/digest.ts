@@ -72,7 +72,10 @@ export function digestView(
   const endedCount = rows.filter(({ row }) => isOver(row, now)).length;
   const shortRows = rows.filter(({ row }) => !isOver(row, now) && shortVoteIn(row).length > 0);
   const [shortRow] = shortRows;
-  const moreShort = shortRows.length > 1 ? md`, and ${shortRows.length - 1} more` : md``;
+  const moreShort =
+    shortRows.length > 1
+      ? md`; ${shortRows.length - 1} more ${shortRows.length === 2 ? "is" : "are"} short`
+      : md``;
   const maxTitle = shortRow ? Math.floor(MAX_URGENT_TITLE / MAX_NAMED) : 60;
   const named = rows.slice(0, MAX_NAMED).map(({ titled }) => titled(maxTitle));
   const warnings = shortRow ? shortVoteIn(shortRow.row) : [];

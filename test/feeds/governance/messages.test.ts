@@ -58,7 +58,7 @@ it("a digest names the request with the least time first, and warns of a short v
   expect((await digestOf(usual, since)).news).not.toContain("Short vote");
   const next = row({ contractId: "n", title: "Next", voteBefore: NOW + 4 * HOUR, createdAt: NOW - HOUR });
   expect((await digestOf([...usual, short, next], since)).news).toContain(
-    "⚠️ Short vote: 4 hours (Emergency), and 1 more",
+    "⚠️ Short vote: 4 hours (Emergency); 1 more is short",
   );
   const long = [short, ...usual].map((each) => ({
     ...each,
