@@ -70,11 +70,13 @@ export function createReminding(deps: RemindingDeps) {
     const voted = (await missing())?.voted ?? [];
     const others = watched.filter((voter) => !isIn(voted, voter));
     const title = names.voteRequest(request, 150);
-    if (others.length === 0) return md`✅ Voted on ${title}`;
+    const called = (voters: readonly string[]) =>
+      cut(voters.map((voter) => names.distinct(voter)).join(", "), 100);
+    if (others.length === 0) return md`✅ Voted on ${title}: ${called(watched)}`;
     // A vote may also be listed under another name of its voter.
     const isOver = others.every((voter) => names.isFormer({ name: voter, aliases: [voter] }));
     return isOver
-      ? md`▫️ No vote is missing on ${title}: ${cut(others.map((voter) => names.distinct(voter)).join(", "), 100)} can't vote any more`
+      ? md`▫️ No vote is missing on ${title}: ${called(others)} can't vote any more`
       : md`▫️ No vote is missing on ${title}`;
   };
 

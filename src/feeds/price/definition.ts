@@ -96,7 +96,7 @@ export const definition: FeedDefinition = {
     // The drill has no menu, which would snooze the real alert.
     const sampleMove = exampleMove(condition, price ?? "0.15");
     return {
-      ...alertView({ channelId: "", subject: sampleSubject, ...sampleMove, at: now }, mark),
+      ...alertView({ channelId: "", subject: sampleSubject, ...sampleMove, at: now }, mark, now),
       menus: [],
     };
   },

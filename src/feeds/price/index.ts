@@ -31,7 +31,7 @@ export const price: FeedModule = {
       begins: () => true,
       wants: (subscription, { subject: of }) => subscription.subject === of,
       async render(each, mark) {
-        const view = alertView(each, mark);
+        const view = alertView(each, mark, now());
         const samples = plausible(await readSamples(state), each.at);
         const picture = await pricePicture([...samples, [each.at, each.to]], "1d", each.at, charts);
         return { payload: renderer.message({ ...view, picture }), title: headlineOf(view), revision: 0 };

@@ -3,8 +3,9 @@ import { percentChange } from "../../ledger/prices.js";
 import { address, buttonAddress } from "../../screens/addresses.js";
 import { usdNumber, usdText } from "../../screens/price.js";
 import type { Menu, View } from "../../screens/view.js";
-import { type Markdown, md, timestamp } from "../../text/markdown.js";
+import { type Markdown, md, timestamp, utcDate } from "../../text/markdown.js";
 import { grouped } from "../../text/numbers.js";
+import { MINUTE } from "../../util/units.js";
 import { OVER, settingsOf } from "./conditions.js";
 import type { PriceEvent } from "./events.js";
 import { snoozePriceButton } from "./snooze.js";
@@ -30,9 +31,16 @@ function newsOf(event: PriceEvent): Markdown {
   return md`Canton Coin ${when === "below" ? "fell" : "rose"} ${when} ${value} USD: ${priceIn(event)}${changeWords}`;
 }
 
-/** Returns an alert's message. */
-export function alertView(event: PriceEvent, mark: string): View {
+/** Age from which an alert's notification says when it was, in ms. It may have waited for a channel. */
+const LATE_MS = 15 * MINUTE;
+
+/**
+ * Returns an alert's message.
+ * @param now time at which it is sent, epoch ms
+ */
+export function alertView(event: PriceEvent, mark: string, now: number): View {
   const { subject: of, from, to, at, since, isLast } = event;
+  const lateWords = now - at > LATE_MS ? md` on ${utcDate(at)}` : md``;
   const snoozeMenu: Menu = {
     placeholder: "Snooze…",
     choices: SNOOZE_SPANS.map((span) => ({
@@ -43,7 +51,7 @@ export function alertView(event: PriceEvent, mark: string): View {
   };
   return {
     tone: Number(to) < Number(from) ? "bad" : "good",
-    notification: newsOf(event),
+    notification: md`${newsOf(event)}${lateWords}`,
     body: [
       md`From ${usdText(from)}${since === undefined ? md`` : md` on ${timestamp(since, "f")}`} to **${priceIn(event)} USD** on ${timestamp(at, "f")}.`,
     ],

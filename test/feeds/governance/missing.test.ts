@@ -481,7 +481,7 @@ describe("missing votes", () => {
     expect(about(direct(ben), /⏰ .*Private motion/)).toEqual([]);
     harness.pass(6 * MINUTE);
     ledger().castVote(request, true, voter);
-    await world().until(() => told.content.includes("✅ Voted on Private motion"), "the edit");
+    await world().until(() => /✅ Voted on Private motion: \w/.test(told.content), "the edit");
     expect(textOf(await ask("/watch list", {}, ana))).toContain(`voter: ${voter.name}`);
 
     // Somebody who starts later than the last reminder learns that none will come.
