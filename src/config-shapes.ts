@@ -93,7 +93,8 @@ const MAX_NETWORKS = 8;
 
 const NETWORK_ID = /^[a-z][a-z0-9]{1,11}$/;
 
-const namesIn = (text: string) => text.split(",").map((name) => name.trim());
+/** Returns the names in a text of network names, well formed or not. */
+export const namesIn = (text: string): readonly string[] => text.split(",").map((name) => name.trim());
 
 /** Returns the names in a malformed text of network names that are well formed, the first of each code. */
 export const readableIds = (text: string): readonly string[] => {
@@ -107,7 +108,7 @@ export const readableIds = (text: string): readonly string[] => {
  */
 export const networkIds = z
   .string()
-  .transform(namesIn)
+  .transform((text) => [...namesIn(text)])
   .refine((names) => names.every((name) => NETWORK_ID.test(name)))
   .refine((names) => new Set(names.map(codeOf)).size === names.length && names.length <= MAX_NETWORKS)
   .optional();

@@ -5,6 +5,7 @@ import {
   addressOf,
   hostOfThisMachine,
   httpAddress,
+  namesIn,
   networkIds,
   pattern,
   readableIds,
@@ -313,7 +314,10 @@ export function misspeltVariables(env: Environment = environment()): readonly st
     const base = Object.keys(networkVariables).find(
       (name) => name !== "COIN" && given.startsWith(`${name}_`),
     );
-    return base === undefined ? [] : [`${given}: NETWORKS does not name ${given.slice(base.length + 1)}`];
+    const suffix = base === undefined ? "" : given.slice(base.length + 1);
+    // A name that is malformed, or too similar to another one, is reported as such.
+    const isNamed = namesIn(env.NETWORKS ?? "").some((name) => name.toUpperCase() === suffix);
+    return base === undefined || isNamed ? [] : [`${given}: NETWORKS does not name ${suffix}`];
   });
 }
 

@@ -68,6 +68,8 @@ describe("a misspelt variable", () => {
       ["EXPLORER_API_URL_TEST: NETWORKS does not name TEST"],
     ],
     [{ EXPLORER_API_KEY_TEST: "k" }, ["EXPLORER_API_KEY_TEST: NETWORKS does not name TEST"]],
+    // NETWORKS itself is reported.
+    [{ NETWORKS: "test,texas", EXPLORER_API_KEY_TEXAS: "k", EXPLORER_API_KEY_TEST: "k" }, []],
     // It belongs to the network that came first, which only the state knows.
     [{ NETWORKS: "main,test", GOVERNANCE_CHANNEL_ID: "1" }, []],
     [

@@ -62,7 +62,7 @@ export function createMessages(names: Names, now: () => number) {
         needed,
         names,
         now: now(),
-        rest: "Press “Details” to see it all.",
+        rest: "Press “Details”, then “Raw data”, to see it all.",
       }),
       thumbnail: request.requesterImg,
       links: announcementLinks(request.identity, mark),
