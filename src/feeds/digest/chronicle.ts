@@ -80,33 +80,34 @@ export function compareReading(
   return { next: { startedAt: known?.startedAt ?? at, readAt: at, activity, version }, happened };
 }
 
+/** The validators as the explorer lists them, read to the end. */
+interface ListedValidators {
+  /** `undefined` if the explorer is too far behind to tell who is silent. */
+  readonly reading: ValidatorReading | undefined;
+  /** True if no validator had reported for an interval. */
+  readonly isPaused: boolean;
+}
+
 /**
- * Creates a filter for consecutive readings. A validator that goes silent has an unknown standing in the first reading,
- * because right after a pause of the whole network one reading finds the first reports and misses the others.
+ * Returns a reading in which validators that go silent have an unknown standing. Right after a pause of the whole network, a reading
+ * finds the first reports and misses the others.
  */
-function createConfirmation() {
-  let suspects: ReadonlySet<string> = new Set();
-  return (known: Chronicle, reading: ValidatorReading): ValidatorReading => {
-    const isNewlySilent = (row: ValidatorSummary) =>
-      known.activity[keyOf(row)] === "alive" && reading.standingOf(row) === "silent";
-    const suspectedBefore = suspects;
-    suspects = new Set(reading.rows.filter(isNewlySilent).map(keyOf));
-    return {
-      ...reading,
-      standingOf(row) {
-        const key = keyOf(row);
-        return suspects.has(key) && !suspectedBefore.has(key) ? "unknown" : reading.standingOf(row);
-      },
-    };
+function withoutNewSilences(known: Chronicle, reading: ValidatorReading): ValidatorReading {
+  return {
+    ...reading,
+    standingOf(row) {
+      const standing = reading.standingOf(row);
+      return known.activity[keyOf(row)] === "alive" && standing === "silent" ? "unknown" : standing;
+    },
   };
 }
 
-/** Reads all validators. `undefined` if they cannot be read, or if the explorer is too far behind to tell who is silent. */
+/** Reads all validators. `undefined` if they cannot be read. */
 async function readValidators(
   explorer: Explorer,
   state: State,
   now: () => number,
-): Promise<ValidatorReading | undefined> {
+): Promise<ListedValidators | undefined> {
   const pages = await ifAnswered(readPagesOf(explorer, "validators"));
   // A row that can never be read must not hide what happens to the others.
   if (!pages || pages.isCut || pages.problem) return undefined;
@@ -115,14 +116,15 @@ async function readValidators(
     .map((row) => ({ ...row, lastActiveAt: pastTime(row.lastActiveAt, pages.fetchedAt) }));
   const newestReport = rows.reduce((latest, { lastActiveAt }) => Math.max(latest, lastActiveAt ?? 0), 0);
   const intervalOf = await readIntervals(state);
+  const isPaused = pages.fetchedAt - newestReport > intervalOf(null).ms;
   const isBehind = pages.fetchedAt - newestReport > BEHIND_MS + intervalOf(null).ms;
   const rhythm = await readNetworkRhythm(state);
   // The list may come from the cache, and the rounds are newer.
   const rounds = await readRounds(state, now());
   const isUnclear =
     isBehind || rhythm?.changing !== undefined || isStillOrSettling(rounds, intervalOf(null).ms, now());
-  if (rows.length === 0 || isUnclear) return undefined;
-  return {
+  if (rows.length === 0 || isUnclear) return { reading: undefined, isPaused };
+  const reading: ValidatorReading = {
     rows,
     // The answer may come from the cache, and be older than a digest that has just been collected.
     at: now(),
@@ -135,6 +137,7 @@ async function readValidators(
       return judgeReports(lastActiveAt, isSure ? ms : Math.max(ms, USUAL_INTERVAL_MS), newestReport).standing;
     },
   };
+  return { reading, isPaused };
 }
 
 /** Maximum number of readings for the baseline. The list shifts while it is read, so that one reading misses some validators. */
@@ -145,15 +148,17 @@ async function readBaseline(
   fresh: Explorer,
   state: State,
   now: () => number,
-): Promise<ValidatorReading | undefined> {
+): Promise<ListedValidators | undefined> {
   const found = new Map<string, ValidatorSummary>();
   for (let count = 1; ; count += 1) {
-    const reading = await readValidators(fresh, state, now);
-    if (!reading) return undefined;
+    const listed = await readValidators(fresh, state, now);
+    if (!listed?.reading) return listed;
+    const { reading } = listed;
     const foundBefore = found.size;
     for (const row of reading.rows) found.set(keyOf(row), row);
     const isWhole = count > 1 && found.size === foundBefore;
-    if (isWhole || count === BASELINE_READINGS) return { ...reading, rows: [...found.values()] };
+    if (isWhole || count === BASELINE_READINGS)
+      return { ...listed, reading: { ...reading, rows: [...found.values()] } };
   }
 }
 
@@ -169,7 +174,8 @@ export const readChronicle = (state: State): Promise<Chronicle | undefined> =>
 export function createRecorder(explorer: Explorer, fresh: Explorer, state: State, now: () => number) {
   const chronicle = state.open(chronicles);
   const events = state.open(happenings);
-  const confirm = createConfirmation();
+  /** True if the last reading found a pause of the whole network, or if there was none yet. */
+  let wasPaused = true;
   let prunedAt = Number.NEGATIVE_INFINITY;
 
   /** Returns the writes that delete old events, once a day. */
@@ -188,10 +194,17 @@ export function createRecorder(explorer: Explorer, fresh: Explorer, state: State
     async record(): Promise<readonly Write[]> {
       const known = await readChronicle(state);
       if (known && ageOf(known.readAt, now()) < RECORD_MS) return [];
-      const reading = await (known ? readValidators(explorer, state, now) : readBaseline(fresh, state, now));
+      const listed = await (known ? readValidators(explorer, state, now) : readBaseline(fresh, state, now));
+      if (!listed) return [];
+      const { reading, isPaused } = listed;
+      const isFirstAfterPause = wasPaused;
+      wasPaused = isPaused;
       // A time in the future comes from a wrong clock.
       if (!reading || reading.at <= (pastTime(known?.readAt ?? null, now()) ?? 0)) return [];
-      const { next, happened } = compareReading(known, known ? confirm(known, reading) : reading);
+      const { next, happened } = compareReading(
+        known,
+        known && isFirstAfterPause ? withoutNewSilences(known, reading) : reading,
+      );
       const eventIdOf = (each: Happening) =>
         `${each.at}:${each.kind}:${"party" in each ? digest(each.party) : ""}`;
       return [
