@@ -3,7 +3,7 @@ import { entryLabel } from "../directory/labels.js";
 import type { Names } from "../directory/names.js";
 import { folded } from "../directory/search.js";
 import { KIND_WORDS, MIN_SEARCHED } from "../screens/lookup.js";
-import { isWholeId, typedId } from "../text/ids.js";
+import { DISCORD_LINK, isWholeId, typedId } from "../text/ids.js";
 import { escapeText } from "../text/markdown.js";
 import { PersonError } from "../util/person-error.js";
 import type { Links } from "./links.js";
@@ -65,6 +65,11 @@ export async function readThing(
     const remedy = hasSuggestions ? "Pick one of the suggestions as you type." : "Paste a full id instead.";
     throw new PersonError(`That matches several: ${listed}. ${remedy}`);
   }
+  if (DISCORD_LINK.test(typed))
+    throw new PersonError(
+      "That's a Discord id or link. Paste an id from the ledger, or type a name.",
+      "missing",
+    );
   const remedy = hasSuggestions ? "Pick one of the suggestions as you type" : "Check the spelling";
   throw new PersonError(
     isLoading(directory, kinds)

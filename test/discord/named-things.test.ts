@@ -38,6 +38,7 @@ describe("what a person typed as a validator", () => {
     ["a part of several names", "Birch", /That matches several: Birch Custody.*; Birch Labs.*\. Pick one/],
     // With fewer than three characters, the only match is a coincidence.
     ["too short a part of one name", "la", /Can't find a validator with that name/],
+    ["an invitation", "discord.gg/abc", /That's a Discord id or link/],
     ["nothing that is known", "Zircon", /Can't find a validator with that name/],
   ])("is refused if it is %s", async (_, typed, words) => {
     await expect(readThing(typed, ["validator"], { directory, names: directory, links })).rejects.toThrow(
