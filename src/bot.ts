@@ -26,6 +26,7 @@ import { REDIS_PREFIX } from "./storage/cache.js";
 import { createIdKeys, forgetOldIds } from "./storage/id-keys.js";
 import { openStorage, type Storage } from "./storage/index.js";
 import { compete, holdForever, together } from "./storage/lease.js";
+import { unservedNetworks } from "./storage/networks.js";
 import { claimVersion, createState } from "./storage/state.js";
 import { ConflictError, type StateError } from "./storage/store.js";
 import { createWriteProbe } from "./storage/write-probe.js";
@@ -300,8 +301,8 @@ async function findUnready(
 /** Logs that the state has networks that the settings don't name, as after one was renamed. */
 function warnOfUnserved(known: readonly string[], { networks }: Config, log: Log): void {
   const ids = networks.flatMap(({ id }) => id ?? []);
-  const unserved = known.filter((id) => !ids.includes(id));
-  if (ids.length > 0 && unserved.length > 0)
+  const unserved = unservedNetworks(known, ids);
+  if (unserved.length > 0)
     log.warn(
       { networks: unserved },
       "The state has networks that NETWORKS does not name; their subscriptions are on hold",

@@ -126,3 +126,36 @@ export function typosBetween(a: string, b: string): number {
   }
   return row.at(-1) ?? 0;
 }
+
+/** Encodings by byte-order mark. Windows PowerShell 5 writes UTF-16. */
+const BY_MARK: Readonly<Record<string, string>> = { fffe: "utf-16le", feff: "utf-16be" };
+
+/** Returns the text of an operator's file without its byte-order mark, which some editors also add to UTF-8. */
+export const decodedText = (bytes: Buffer): string =>
+  new TextDecoder(BY_MARK[bytes.toString("hex", 0, 2)] ?? "utf-8").decode(bytes);
+
+/** Matches the beginning of a variable in `.env`, with its value. */
+const VARIABLE = /^\s*(?:export\s+)?[^\s"'`=#]+\s*=\s*(.*)$/;
+
+/**
+ * Returns a problem for each line of `.env` that is no variable, comment or part of a quoted value. Node reads it as a part of the next
+ * variable's name, so that both are lost.
+ */
+export function brokenLinesIn(text: string): string[] {
+  const lines = text.split(/\r?\n/);
+  const problems: string[] = [];
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] ?? "";
+    if (/^\s*(?:#|$)/.test(line)) continue;
+    const value = VARIABLE.exec(line)?.[1];
+    // The line may contain a part of a secret.
+    if (value === undefined)
+      problems.push(`.env: line ${at + 1} isn't NAME=value. Correct it, or put # in front of it`);
+    const [quote = ""] = /^["'`]/.exec(value ?? "") ?? [];
+    if (quote === "" || value?.includes(quote, 1)) continue;
+    // A quoted value may have several lines.
+    const end = lines.findIndex((each, index) => index > at && each.includes(quote));
+    if (end > at) at = end;
+  }
+  return problems;
+}

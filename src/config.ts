@@ -3,6 +3,8 @@ import { parseEnv } from "node:util";
 import * as z from "zod";
 import {
   addressOf,
+  brokenLinesIn,
+  decodedText,
   hostOfThisMachine,
   httpAddress,
   namesIn,
@@ -388,8 +390,8 @@ export function parseConfig(env: Environment): Config {
  * @throws {ConfigError} see parseConfig
  */
 export function loadConfig(): Config {
-  const env = environment();
   const file = readEnvFile();
+  const env = environment(file.variables);
   const problems = [...file.brokenLines, ...straySecrets(file.variables, process.env)];
   try {
     const config = parseConfig(env);
@@ -425,10 +427,13 @@ export function readStorageConfig(): Pick<Config, "redisUrl" | "dataDir"> {
   return { redisUrl: values.REDIS_URL, dataDir: values.DATA_DIR };
 }
 
-/** @throws {ConfigError} if there is a `.env` that cannot be read */
-function environment(): Environment {
+/**
+ * Returns the environment with the variables of `.env` that it does not set.
+ * @throws {ConfigError} if there is a `.env` that cannot be read
+ */
+function environment(inFile = readEnvFile().variables): Environment {
   const environmentEntries = Object.entries(process.env).filter(([, value]) => value?.trim());
-  return { ...readEnvFile().variables, ...Object.fromEntries(environmentEntries) };
+  return { ...inFile, ...Object.fromEntries(environmentEntries) };
 }
 
 /** Returns an explorer's address without the version of its API and without a slash at the end. */
@@ -455,39 +460,6 @@ export const straySecrets = (file: Environment, env: Environment): string[] =>
         ]
       : [];
   });
-
-/** Encodings by byte-order mark. Windows PowerShell 5 writes UTF-16. */
-const BY_MARK: Readonly<Record<string, string>> = { fffe: "utf-16le", feff: "utf-16be" };
-
-/** Returns the text of an operator's file without its byte-order mark, which some editors also add to UTF-8. */
-export const decodedText = (bytes: Buffer): string =>
-  new TextDecoder(BY_MARK[bytes.toString("hex", 0, 2)] ?? "utf-8").decode(bytes);
-
-/** Matches the beginning of a variable in `.env`, with its value. */
-const VARIABLE = /^\s*(?:export\s+)?[^\s"'`=#]+\s*=\s*(.*)$/;
-
-/**
- * Returns a problem for each line of `.env` that is no variable, comment or part of a quoted value. Node reads it as a part of the next
- * variable's name, so that both are lost.
- */
-export function brokenLinesIn(text: string): string[] {
-  const lines = text.split(/\r?\n/);
-  const problems: string[] = [];
-  for (let at = 0; at < lines.length; at += 1) {
-    const line = lines[at] ?? "";
-    if (/^\s*(?:#|$)/.test(line)) continue;
-    const value = VARIABLE.exec(line)?.[1];
-    // The line may contain a part of a secret.
-    if (value === undefined)
-      problems.push(`.env: line ${at + 1} isn't NAME=value. Correct it, or put # in front of it`);
-    const [quote = ""] = /^["'`]/.exec(value ?? "") ?? [];
-    if (quote === "" || value?.includes(quote, 1)) continue;
-    // A quoted value may have several lines.
-    const end = lines.findIndex((each, index) => index > at && each.includes(quote));
-    if (end > at) at = end;
-  }
-  return problems;
-}
 
 /** Reads `.env`. Empty if there is no such file. @throws {ConfigError} if it cannot be read */
 function readEnvFile(): { readonly variables: Environment; readonly brokenLines: readonly string[] } {

@@ -2,7 +2,8 @@ import { existsSync, readFileSync, realpathSync, renameSync, rmSync, statSync, w
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
-import { decodedText, loadStorageConfig, misspeltVariables } from "./config.js";
+import { loadStorageConfig, misspeltVariables } from "./config.js";
+import { decodedText } from "./config-shapes.js";
 import { openStorage } from "./storage/index.js";
 import { IN_USE, isLeaseHeld } from "./storage/lease.js";
 import { explainRedis } from "./storage/redis-words.js";

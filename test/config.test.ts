@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { brokenLinesIn, ConfigError, misspeltVariables, parseConfig, straySecrets } from "../src/config.js";
+import { ConfigError, misspeltVariables, parseConfig, straySecrets } from "../src/config.js";
+import { brokenLinesIn } from "../src/config-shapes.js";
 
 const NEEDED = { DISCORD_TOKEN: "t", EXPLORER_API_URL: "https://explorer.example", EXPLORER_API_KEY: "k" };
 

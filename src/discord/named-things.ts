@@ -2,7 +2,7 @@ import { type Directory, isLoading, type Kind, type Match } from "../directory/d
 import { entryLabel } from "../directory/labels.js";
 import type { Names } from "../directory/names.js";
 import { folded } from "../directory/search.js";
-import { KIND_WORDS, MIN_SEARCHED } from "../screens/lookup.js";
+import { KIND_WORDS, MIN_SEARCHED, ofDiscord } from "../screens/lookup.js";
 import { DISCORD_LINK, isWholeId, typedId } from "../text/ids.js";
 import { escapeText } from "../text/markdown.js";
 import { PersonError } from "../util/person-error.js";
@@ -65,11 +65,7 @@ export async function readThing(
     const remedy = hasSuggestions ? "Pick one of the suggestions as you type." : "Paste a full id instead.";
     throw new PersonError(`That matches several: ${listed}. ${remedy}`);
   }
-  if (DISCORD_LINK.test(typed))
-    throw new PersonError(
-      "That's a Discord id or link. Paste an id from the ledger, or type a name.",
-      "missing",
-    );
+  if (DISCORD_LINK.test(typed)) throw ofDiscord();
   const remedy = hasSuggestions ? "Pick one of the suggestions as you type" : "Check the spelling";
   throw new PersonError(
     isLoading(directory, kinds)

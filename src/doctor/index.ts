@@ -4,8 +4,8 @@ import { createSubscriptions } from "../delivery/subscriptions.js";
 import type { CommandDefinition } from "../discord/command.js";
 import { feeds, withOperator } from "../feeds/index.js";
 import { environmentOf } from "../networks/network.js";
-import { createKnownNetworks, prefixOf } from "../storage/networks.js";
-import { checkVersion, createState, type State, unreadableDocuments } from "../storage/state.js";
+import { createKnownNetworks, prefixOf, unservedNetworks } from "../storage/networks.js";
+import { checkVersion, createState, type State, setAsideCollections } from "../storage/state.js";
 import { StateError, type Store } from "../storage/store.js";
 import { errorCode } from "../util/error-code.js";
 import { countedNames } from "../util/groups.js";
@@ -69,8 +69,8 @@ const describe = (details: object): string =>
 
 /** Yields a warning if the state has networks that the settings don't name. Their subscriptions are on hold. */
 function* unservedIn(known: readonly string[], ids: readonly string[]): Iterable<Finding> {
-  const unserved = known.filter((id) => !ids.includes(id));
-  if (ids.length > 0 && unserved.length > 0)
+  const unserved = unservedNetworks(known, ids);
+  if (unserved.length > 0)
     yield warn(
       "State",
       `it has data of ${unserved.join(", ")}, which NETWORKS doesn't name. Subscriptions there are on hold`,
@@ -80,10 +80,7 @@ function* unservedIn(known: readonly string[], ids: readonly string[]): Iterable
 
 /** Yields a warning if documents of a network were set aside because they could not be read. */
 async function* setAsideIn(state: State, network: string | undefined): AsyncIterable<Finding> {
-  const collections: string[] = [];
-  for await (const [, { collection }] of state.open(unreadableDocuments).entries())
-    collections.push(collection);
-  const counts = countedNames(collections);
+  const counts = countedNames(await setAsideCollections(state));
   if (counts.length > 0)
     yield warn(
       network === undefined ? "State" : `State of ${network}`,

@@ -57,10 +57,9 @@ const SIZES = [
 
 /** Formats a number of bytes in its largest unit without rounding, so that two different limits look different. */
 function exactBytes(decimal: string): string {
-  const [unit, digits] = SIZES.find(([, each]) => Number(decimal) >= 10 ** each) ?? [
-    decimal === "1" ? "byte" : "bytes",
-    0,
-  ];
+  const size = SIZES.find(([, digits]) => Number(decimal) >= 10 ** digits);
+  if (!size) return `${grouped(decimal)} ${decimal === "1" ? "byte" : "bytes"}`;
+  const [unit, digits] = size;
   return `${shifted(decimal, -digits)} ${unit}`;
 }
 

@@ -143,6 +143,10 @@ const NAMED: Readonly<Record<LookupTarget, readonly [what: string, kinds: readon
 const SNOWFLAKE = /^\d{17,20}$/;
 /** Matches a mention of a member, a role or a channel. */
 const MENTION = /^<?(?:@[!&]?|#)\d{17,20}>?$/;
+/** Returns the error for an id or a link of Discord. */
+export const ofDiscord = () =>
+  new PersonError("That's a Discord id or link. Paste an id from the ledger, or type a name.", "missing");
+
 /** Minimum number of characters that are searched for. Shorter texts match too much. */
 export const MIN_SEARCHED = 3;
 const tooShort = () =>
@@ -219,11 +223,7 @@ export const lookup = async (
   context: LookupContext,
 ): Promise<View | Detour> => {
   const { directory, names } = context;
-  if (DISCORD_LINK.test(id) || MENTION.test(id) || (of === "lookup" && SNOWFLAKE.test(id)))
-    throw new PersonError(
-      "That's a Discord id or link. Paste an id from the ledger, or type a name.",
-      "missing",
-    );
+  if (DISCORD_LINK.test(id) || MENTION.test(id) || (of === "lookup" && SNOWFLAKE.test(id))) throw ofDiscord();
   if (of !== "lookup") return byName(id, of, context);
   // The directory knows a vote request by its first contract id, even if that is no longer its current one. Parties are skipped,
   // because a party may also be a validator.

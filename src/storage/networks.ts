@@ -24,6 +24,14 @@ export interface KnownNetworks {
   load(): Promise<readonly string[]>;
 }
 
+/**
+ * Returns the known networks that the settings don't name. Their subscriptions are on hold. Empty if there is one network without a
+ * name.
+ * @param ids the networks in the settings
+ */
+export const unservedNetworks = (known: readonly string[], ids: readonly string[]): readonly string[] =>
+  ids.length === 0 ? [] : known.filter((id) => !ids.includes(id));
+
 const DOCUMENT = "known";
 
 /**

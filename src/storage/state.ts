@@ -224,6 +224,19 @@ export async function deleteWhere<T>(
     if (isOld(document)) await state.commit([collection.expect(id, document), collection.delete(id)]);
 }
 
+/** Returns the collections of documents that were set aside, one for each document. @param most maximum number of documents */
+export async function setAsideCollections(
+  state: Pick<State, "open">,
+  most = Number.POSITIVE_INFINITY,
+): Promise<readonly string[]> {
+  const collections: string[] = [];
+  for await (const [, { collection }] of state.open(unreadableDocuments).entries()) {
+    collections.push(collection);
+    if (collections.length === most) break;
+  }
+  return collections;
+}
+
 const VERSION_ID = "state";
 
 /** Returns the version in a document's text. A state without a readable one has the first. */

@@ -4,7 +4,7 @@ import type { Feed, FeedDefinition } from "../../delivery/feed.js";
 import type { FeedModule, PollSteps, SelfReport, Subscribers } from "../../delivery/module.js";
 import type { Renderer } from "../../discord/message.js";
 import type { View } from "../../screens/view.js";
-import { type State, unreadableDocuments } from "../../storage/state.js";
+import { type State, setAsideCollections } from "../../storage/state.js";
 import type { Write } from "../../storage/store.js";
 import { md } from "../../text/markdown.js";
 import { ageOf } from "../../util/clock.js";
@@ -103,13 +103,8 @@ function createUnreadable(state: State) {
   let lookedAt: number | undefined;
   return async (): Promise<readonly string[]> => {
     if (lookedAt !== undefined && performance.now() - lookedAt < UNREADABLE_MS) return knownCollections;
-    const collections: string[] = [];
-    for await (const [, { collection }] of state.open(unreadableDocuments).entries()) {
-      collections.push(collection);
-      if (collections.length === MAX_UNREADABLE) break;
-    }
+    knownCollections = await setAsideCollections(state, MAX_UNREADABLE);
     lookedAt = performance.now();
-    knownCollections = collections;
     return knownCollections;
   };
 }
