@@ -104,13 +104,6 @@ it("a balance, a creator or a number of validators that is only known in part is
   expect(await ask("/network")).toContain("**1,000 validators**, active unknown");
 });
 
-it("a price after days without any says why there is no chart", async () => {
-  answers = { "/get-price": (answer) => ({ ...answer, updateTimestamp: harness.now() }) };
-  await ask("/price");
-  harness.pass(10 * DAY);
-  await expect.poll(() => ask("/price")).toMatch(/isn't enough data for a chart/);
-});
-
 it("rewards have no beginning in the future", async () => {
   answers = {
     "/rewards/:id": (answer) =>
