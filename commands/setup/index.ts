@@ -8,7 +8,7 @@ import type { MessagePayload } from "../../src/discord/message.js";
 import { readerOf, readPlace } from "../../src/discord/places.js";
 import { serverOf } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
-import { labelOf, restWords } from "../../src/subscribe/shown.js";
+import { restWords } from "../../src/subscribe/shown.js";
 import { type Markdown, md } from "../../src/text/markdown.js";
 import { countedWords } from "../../src/text/numbers.js";
 import { PersonError } from "../../src/util/person-error.js";
@@ -95,13 +95,8 @@ async function testAll(click: Click, services: Network): Promise<readonly Markdo
         );
         break;
       }
-      const { subscription, feed, networkState, network } = each;
-      const summary = await headline(
-        subscription,
-        feed,
-        network ?? services,
-        labelOf(networkState, services),
-      );
+      const { subscription, networkState, network } = each;
+      const summary = await headline(each, services);
       const health = await networkState.subscriptions.health(subscription.channelId);
       const isPaused = subscription.isPaused || health.paused;
       if (!network) lines.push(md`${summary}: ${restWords(each, health)}`);

@@ -9,7 +9,7 @@ import { buttonAddress, defineButton } from "../../src/screens/addresses.js";
 import { pageOf } from "../../src/screens/parts.js";
 import type { Menu } from "../../src/screens/view.js";
 import type { OwnedSubscription } from "../../src/subscribe/editor.js";
-import { fittingRows, labelOf, pageLinks, restWords } from "../../src/subscribe/shown.js";
+import { fittingRows, pageLinks, restWords } from "../../src/subscribe/shown.js";
 import { channelMention, join, type Markdown, md, roleMention } from "../../src/text/markdown.js";
 import { countedWords } from "../../src/text/numbers.js";
 import { capitalized } from "../../src/text/plain.js";
@@ -39,7 +39,7 @@ async function rowOf(
   gone: ReadonlySet<string>,
   isBrief: boolean,
 ): Promise<Markdown> {
-  const { subscription, feed, networkState, network } = each;
+  const { subscription, feed, networkState } = each;
   const { channelId, roleId } = subscription;
   const isDone = await feed.isDone?.(networkState.state, subscription);
   const working = isDone ? md`✅ done` : md`▶️ working`;
@@ -48,13 +48,7 @@ async function rowOf(
   const { error: _, ...briefHealth } = health;
   return join(
     [
-      await headline(
-        subscription,
-        feed,
-        network ?? shownBy,
-        labelOf(networkState, shownBy),
-        isBrief ? MAX_BRIEF : undefined,
-      ),
+      await headline(each, shownBy, isBrief ? MAX_BRIEF : undefined),
       roleId !== null && gone.has(roleId) && GONE_ROLE,
       roleId !== null && !gone.has(roleId) && !isBrief && md`pings ${roleMention(roleId)}`,
       restWords(each, isBrief ? briefHealth : health) ?? idle,

@@ -135,9 +135,8 @@ export const edit: Subcommand = async (interaction, services) => {
 export const remove: Subcommand = async (interaction, services) => {
   const found = await chosenIn(interaction, services, channelIdOf(interaction));
   await endSubscription(found, serverOf(interaction));
-  const { subscription, feed, networkState, network = services.networks.served[0] } = found;
-  const label = found.network ? undefined : networkState.name;
-  return say(network, md`Subscription removed`, [await headline(subscription, feed, network, label)]);
+  const { network = services.networks.served[0] } = found;
+  return say(network, md`Subscription removed`, [await headline(found, network)]);
 };
 
 /** Handles `/subscribe resume`. */
@@ -152,7 +151,7 @@ export const resume: Subcommand = async (interaction, services) => {
   );
   const network = servedOf(found);
   return say(network, wasPaused ? md`Resumed` : md`It wasn't paused`, [
-    await headline(found.subscription, found.feed, network),
+    await headline(found, network),
     ...described(found.subscription, found.feed),
     ...lines,
     ...paragraph(standing),

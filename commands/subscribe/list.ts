@@ -10,7 +10,7 @@ import type { Network } from "../../src/networks/network.js";
 import { type ButtonParameters, buttonAddress, defineButton } from "../../src/screens/addresses.js";
 import { pageOf } from "../../src/screens/parts.js";
 import type { OwnedSubscription } from "../../src/subscribe/editor.js";
-import { fittingRows, labelOf, pageLinks, restWords } from "../../src/subscribe/shown.js";
+import { fittingRows, pageLinks, restWords } from "../../src/subscribe/shown.js";
 import { join, type Markdown, md, timestamp } from "../../src/text/markdown.js";
 import { countedWords } from "../../src/text/numbers.js";
 import { present } from "../../src/util/present.js";
@@ -39,7 +39,6 @@ const errorLine = ({ error, erroredAt }: Health): Markdown | undefined =>
 async function entryOf(
   each: OwnedSubscription,
   services: Network,
-  shownBy: Network,
   gone: ReadonlySet<string>,
   isBrief: boolean,
 ): Promise<readonly Markdown[]> {
@@ -48,7 +47,7 @@ async function entryOf(
   const currentState = network && (await feed.nowOf?.(network, subscription));
   const isDone = await feed.isDone?.(networkState.state, subscription);
   return present([
-    await headline(subscription, feed, network ?? services, labelOf(networkState, shownBy)),
+    await headline(each, services),
     ...(isBrief ? [] : described(subscription, feed, gone)),
     !isBrief && currentState && md`Now: ${currentState}`,
     networkState.subscriptions.isFixed(subscription) && md`${OPERATORS_OWN}`,
@@ -110,9 +109,7 @@ async function subscriptionList(
   const roleIds = shownOnes.map(({ subscription }) => subscription.roleId);
   const deletedRoles = await goneRoles(services.rest, guildId, roleIds);
   const entries = await fittingRows(async (isBrief) =>
-    (
-      await Promise.all(shownOnes.map((each) => entryOf(each, services, shownBy, deletedRoles, isBrief)))
-    ).flat(),
+    (await Promise.all(shownOnes.map((each) => entryOf(each, services, deletedRoles, isBrief)))).flat(),
   );
   return shownBy.renderer.message({
     title: md`Subscriptions`,

@@ -33,6 +33,7 @@ import {
   paragraph,
   servedOf,
   setupButton,
+  subjectNameOf,
   subscriptionsIn,
 } from "./subscription.js";
 
@@ -93,12 +94,10 @@ export async function subscriptionMenu(
   const shown = all.slice(0, LIMITS.menuOptions);
   const channels = await channelNames(shown, shownBy);
   const choices = shown.map(async (each) => {
-    const { subscription, feed, networkState, network } = each;
-    const { channelId, subject } = subscription;
-    const subjectName =
-      subject === null ? undefined : await feed.subject?.nameOf(subject, network ?? shownBy);
-    const channel = channels.get(channelId);
-    const networkLabel = labelOf(networkState, shownBy);
+    const { subscription, feed, networkState } = each;
+    const subjectName = await subjectNameOf(each, shownBy);
+    const channel = channels.get(subscription.channelId);
+    const networkLabel = labelOf(networkState, shownBy.networks);
     const name = [feed.name, subjectName].filter(Boolean).join(": ");
     return {
       label: [name, networkLabel].filter(Boolean).join(" · "),
@@ -163,7 +162,7 @@ async function card(
     title: md`Subscription`,
     body: present([
       ...(note ? [note, md``] : []),
-      await headline(subscription, feed, network ?? shownBy, labelOf(networkState, shownBy)),
+      await headline(each, shownBy),
       ...described(subscription, feed, deletedRoles),
       isPaused && (isChannelPaused && error !== undefined ? md`⏸️ Paused: ${error}.` : PAUSED),
       isSnoozed && md`💤 Snoozed until ${timestamp(snoozedUntil, "f")}.`,
@@ -222,8 +221,8 @@ export const subscriptionButtons: readonly ButtonHandler<Network>[] = [
       const { found } = await findSubscription(wanted, click, services);
       const { subscription, feed, network, networkState } = found;
       const { subject } = subscription;
-      const name = subject === null ? undefined : await feed.subject?.nameOf(subject, network ?? services);
-      const label = labelOf(networkState, services);
+      const name = await subjectNameOf(found, services);
+      const label = labelOf(networkState, services.networks);
       const title = ["Edit", feed.name, label, name].filter(Boolean).join(" · ");
       const fields = settingFields(subscription, feed);
       if (subject !== null && feed.subject?.group)
@@ -246,7 +245,7 @@ export const subscriptionButtons: readonly ButtonHandler<Network>[] = [
     audience: "owner",
     async handle({ to, ...wanted }, click, services: Network) {
       const { found, guildId } = await findSubscription(wanted, click, services);
-      const { subscription, feed, networkState, network } = found;
+      const { subscription, networkState } = found;
       const readChannel = () => readPlace(readerOf(click), guildId, subscription.channelId);
       const shown = async (note?: Markdown, standing?: readonly Markdown[]) =>
         card((await findSubscription(wanted, click, services)).found, services, { note, standing });
@@ -256,7 +255,7 @@ export const subscriptionButtons: readonly ButtonHandler<Network>[] = [
           return services.renderer.message({
             title: md`Subscription removed`,
             tone: "good",
-            body: [await headline(subscription, feed, network ?? services, labelOf(networkState, services))],
+            body: [await headline(found, services)],
             links: [setupLink],
           });
         case "test":

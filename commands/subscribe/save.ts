@@ -206,7 +206,7 @@ async function saveOnce(request: SaveRequest): Promise<SavedWords> {
     (feed.isTypedAgain === true && subscription.savedAt !== existing.savedAt);
   return {
     title: existing ? changed : md`Subscribed`,
-    headline: await headline(subscription, feed, services),
+    headline: await headline({ subscription, feed, network: services, networkState: services }, services),
     described: present([
       ...described(subscription, feed),
       subscription.isPaused && PAUSED,

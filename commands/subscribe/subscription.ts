@@ -1,7 +1,7 @@
 import { ChannelFlags, ChannelType, type ChatInputCommandInteraction } from "discord.js";
 import * as z from "zod";
 import type { Subscription } from "../../src/delivery/collections.js";
-import { type FeedDefinition, type NameSources, needsOf, toldBy } from "../../src/delivery/feed.js";
+import { type FeedDefinition, needsOf, toldBy } from "../../src/delivery/feed.js";
 import { NO_SERVER } from "../../src/delivery/subscriptions.js";
 import { checkSubscription } from "../../src/discord/access.js";
 import { type Click, mayAnswer } from "../../src/discord/clicks.js";
@@ -12,6 +12,7 @@ import { isTemporary, problemOf } from "../../src/discord/problems.js";
 import type { Network, Networks } from "../../src/networks/network.js";
 import { defineButton } from "../../src/screens/addresses.js";
 import { byAge, findSubscriptions, type OwnedSubscription, type Person } from "../../src/subscribe/editor.js";
+import { labelOf } from "../../src/subscribe/shown.js";
 import { bold, channelMention, join, type Markdown, md, roleMention } from "../../src/text/markdown.js";
 import { cut } from "../../src/text/plain.js";
 import { FinalError, PersonError } from "../../src/util/person-error.js";
@@ -114,19 +115,31 @@ export function described(
   ]);
 }
 
-/** Summarizes a subscription in one line: its channel, feed and subject. @param most maximum length of the subject's name */
+/** Returns the name of a subscription's subject. Nothing for a subscription without one. */
+export const subjectNameOf = async (
+  { subscription: { subject }, feed, network }: OwnedSubscription,
+  shownBy: Network,
+): Promise<string | undefined> =>
+  subject === null ? undefined : feed.subject?.nameOf(subject, network ?? shownBy);
+
+/**
+ * Summarizes a subscription in one line: its channel, feed, subject and network.
+ * @param most maximum length of the subject's name
+ */
 export async function headline(
-  { channelId, subject }: Subscription,
-  feed: FeedDefinition,
-  named: NameSources,
-  label?: string,
+  each: OwnedSubscription,
+  shownBy: Network,
   most = Number.POSITIVE_INFINITY,
 ): Promise<Markdown> {
-  const subjectName = subject === null ? undefined : await feed.subject?.nameOf(subject, named);
+  const { subscription, feed, networkState } = each;
+  const subjectName = await subjectNameOf(each, shownBy);
   return join(
-    [channelMention(channelId), feed.name, subjectName && bold(cut(subjectName, most)), label].flatMap(
-      (each) => (each ? [md`${each}`] : []),
-    ),
+    present([
+      channelMention(subscription.channelId),
+      feed.name,
+      subjectName && bold(cut(subjectName, most)),
+      labelOf(networkState, shownBy.networks),
+    ]).map((part) => md`${part}`),
     " · ",
   );
 }

@@ -42,17 +42,20 @@ async function refusedOn(userId: string, networks: readonly Network[]): Promise<
   return (await Promise.all(refusals)).flat();
 }
 
-/** Returns the title of a watch, with its network if it is another one than that which shows the message. */
-async function titleIn(watch: Watch, services: Network, shownBy: Network): Promise<string> {
-  const [title, label] = [await titleOfWatch(watch, services), labelOf(watch.networkState, shownBy)];
+/** Returns the title of a watch, with its network if it is not the default one. */
+async function titleIn(watch: Watch, services: Network): Promise<string> {
+  const [title, label] = [
+    await titleOfWatch(watch, services),
+    labelOf(watch.networkState, services.networks),
+  ];
   return label === undefined ? title : `${title} · ${label}`;
 }
 
-async function linesOf(each: Watch, services: Network, shownBy: Network): Promise<Markdown[]> {
+async function linesOf(each: Watch, services: Network): Promise<Markdown[]> {
   const { feed, subscription, network } = each;
   const currentState = network && (await feed.nowOf?.(network, subscription));
   return [
-    join([md`**${await titleIn(each, services, shownBy)}**`, restWords(each, {})], " · "),
+    join([md`**${await titleIn(each, services)}**`, restWords(each, {})], " · "),
     md`${topicList(each)}${currentState ? md` · ${currentState}` : md``}`,
   ];
 }
@@ -99,7 +102,7 @@ export async function watchList(
   const listedWatches = ownWatches.slice(0, LIMITS.menuOptions);
   const moreCount = ownWatches.length - listedWatches.length;
   const shownWatches = chosenWatch ? [chosenWatch] : listedWatches;
-  const watchLines = await Promise.all(shownWatches.map((each) => linesOf(each, services, shownBy)));
+  const watchLines = await Promise.all(shownWatches.map((each) => linesOf(each, services)));
   const totalCount = `${everything.length} of ${MAX_WATCHES}`;
   const countWords = only === undefined ? totalCount : `${ownWatches.length} here, ${totalCount} in all`;
   const view: View = {
@@ -121,7 +124,7 @@ export async function watchList(
         placeholder: "Pause or remove…",
         choices: await Promise.all(
           listedWatches.map(async (each) => ({
-            label: await titleIn(each, services, shownBy),
+            label: await titleIn(each, services),
             chosen: each === chosenWatch,
             to: buttonAddress(watchesButton, {
               feed: each.feed.name,

@@ -1,15 +1,15 @@
 import type { Health } from "../delivery/collections.js";
 import { snoozeEnd } from "../delivery/snoozes.js";
-import type { Network, NetworkState } from "../networks/network.js";
+import type { NetworkState, Networks } from "../networks/network.js";
 import type { Address } from "../screens/addresses.js";
 import type { Link } from "../screens/view.js";
 import { join, type Markdown, md, timestamp } from "../text/markdown.js";
 import { present } from "../util/present.js";
 import type { OwnedSubscription } from "./editor.js";
 
-/** Returns the name of a network that is not the one that shows a message. */
-export const labelOf = ({ id, name }: NetworkState, shownBy: Network): string | undefined =>
-  id === shownBy.id ? undefined : name;
+/** Returns the name that a network has in titles and lists. `undefined` for the default network. */
+export const labelOf = ({ id, name }: NetworkState, { served }: Networks): string | undefined =>
+  id === served[0].id ? undefined : name;
 
 /**
  * Returns why a subscription sends no messages now, in a few words. `undefined` if it sends.

@@ -292,8 +292,14 @@ describe("a bot with two networks", () => {
       .components(either)[0]
       ?.options?.map(({ description }) => description);
     expect(hints?.filter((hint) => hint?.endsWith("· TestNet"))).toHaveLength(1);
-    const labels = harness.discord.driver.components(either)[0]?.options?.map(({ label }) => label) ?? [];
-    expect(new Set(labels).size).toBe(labels.length);
+    const labels = (message: Message) =>
+      driver()
+        .components(message)[0]
+        ?.options?.map(({ label }) => label);
+    expect(labels(either)).toEqual(["governance", "governance · TestNet"]);
+    await asked(owner(), "/settings", { network: "test", channel: channel.id });
+    expect(labels(await asked(owner(channel), "/subscribe test"))).toEqual(labels(either));
+    await asked(owner(), "/settings", { network: "-", channel: channel.id });
     const [voter] = second.ledger.superValidators;
     const mapped = { sv: voter?.name ?? "", who: harness.discord.people.ben.id, network: "test" };
     await asked(owner(channel), "/voters set", mapped);
@@ -322,12 +328,12 @@ describe("a bot with two networks", () => {
       .flatMap((each) => each.options ?? []);
     expect(options).toHaveLength(2);
     await driver().choose(person, watches, options[1]?.value ?? "");
-    // The message is of TestNet now, so that the other watch is the one with a network.
+    // The message is of TestNet now. The default network still has no label.
     const names = driver()
       .components(watches)
       .flatMap((each) => each.options ?? [])
-      .map(({ label }) => label.includes("· MainNet"));
-    expect(names).toEqual([true, false]);
+      .map(({ label }) => /· (MainNet|TestNet)$/.exec(label)?.[1]);
+    expect(names).toEqual([undefined, "TestNet"]);
     await driver().click(person, watches, "Remove");
     expect(textOf(watches)).toContain("1 of 20");
   });
