@@ -236,6 +236,7 @@ const RARE: readonly string[] = [
   "These documents were set aside and count as missing. An expo",
   "They opened before I could check for the first time.",
   "They reported … before, and that may have changed. You won't",
+  "You were warned that … was behind before it. You'll be warne",
   "You won't get silence alerts until I know how often they rep",
   "This validator exists, but the explorer has no details right",
   "Vote requests haven't been checked yet.",

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { type UpgradeSchedule, upgradeDecision } from "../ledger/upgrades.js";
+import { type UpgradeDecision, upgradeDecision } from "../ledger/upgrades.js";
 import { surveyVersions, type VersionSurvey } from "../ledger/versions.js";
 import { activeIn, type ReportIntervals } from "./active.js";
 import type { NamedEntry } from "./collections.js";
@@ -56,8 +56,8 @@ export interface Directory {
    * @param intervals see Rhythms
    */
   versions(intervals: ReportIntervals): VersionSurvey;
-  /** Returns the schedule that the accepted vote requests leave; `undefined` if they leave none. */
-  upgrade(): UpgradeSchedule | undefined;
+  /** Returns the last accepted decision about the network's next upgrade. */
+  upgradeDecision(): UpgradeDecision | undefined;
   /**
    * Returns matches, the best first. Among equal matches, active ones come first. An empty text returns the most relevant
    * entries.
@@ -95,7 +95,7 @@ export function createDirectory(now = Date.now): Directory {
   let versions:
     | { readonly survey: VersionSurvey; readonly intervals: ReportIntervals | undefined }
     | undefined;
-  let upgrade: { readonly schedule: UpgradeSchedule | undefined; readonly judgedAt: number } | undefined;
+  let upgrade: { readonly decision: UpgradeDecision | undefined; readonly judgedAt: number } | undefined;
   /** Deletes what was derived from a kind's entries. */
   const forgetDerived = (kind: Kind) => {
     if (kind === "validator" && versions) versions = { ...versions, intervals: undefined };
@@ -139,13 +139,13 @@ export function createDirectory(now = Date.now): Directory {
       versions = { survey: isSame && versions ? versions.survey : survey, intervals };
       return versions.survey;
     },
-    upgrade() {
-      const upgradeAt = upgrade?.schedule?.upgradeAt ?? Number.POSITIVE_INFINITY;
+    upgradeDecision() {
+      const upgradeAt = upgrade?.decision?.schedule?.upgradeAt ?? Number.POSITIVE_INFINITY;
       // Once an upgrade is over, later decisions count.
       const isOver = upgrade !== undefined && upgrade.judgedAt < upgradeAt && upgradeAt <= now();
       if (!upgrade || isOver)
-        upgrade = { schedule: upgradeDecision(listOf("proposal").entries, now())?.schedule, judgedAt: now() };
-      return upgrade.schedule;
+        upgrade = { decision: upgradeDecision(listOf("proposal").entries, now()), judgedAt: now() };
+      return upgrade.decision;
     },
 
     asOf(kind, id) {

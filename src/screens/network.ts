@@ -113,6 +113,6 @@ const show = rememberLast(
 /** Shows the network at a glance, with the next upgrade that the super validators have accepted. */
 export const network: Screen<"network"> = async (_, { explorer, directory, rhythms }) => {
   const [reading, standstill] = await Promise.all([explorer.dashboard({}), standstillLine(rhythms)]);
-  const upgrade = directory.upgrade();
+  const upgrade = directory.upgradeDecision()?.schedule;
   return show(reading, upgrade && upgrade.upgradeAt > Date.now() ? upgrade : undefined, standstill);
 };

@@ -99,13 +99,13 @@ describe("the directory", () => {
       upgradeChange: { upgradeAt },
       acceptedFor,
     });
-    expect(directory.upgrade()).toBeUndefined();
+    expect(directory.upgradeDecision()?.schedule).toBeUndefined();
     directory.add("proposal", request(100, 1));
-    expect(directory.upgrade()).toEqual({ upgradeAt: 100, freezeAt: null });
+    expect(directory.upgradeDecision()?.schedule).toEqual({ upgradeAt: 100, freezeAt: null });
     directory.add("proposal", request(200, 1));
-    expect(directory.upgrade()?.upgradeAt).toBe(200);
+    expect(directory.upgradeDecision()?.schedule?.upgradeAt).toBe(200);
     await directory.replace("proposal", [request(200, 1), request(null, 2)], Date.now() + 1);
-    expect(directory.upgrade()).toBeUndefined();
+    expect(directory.upgradeDecision()?.schedule).toBeUndefined();
   });
 });
 

@@ -57,7 +57,7 @@ const announcedUpgrade = async (state: AnswerDeps["state"], now: number) =>
 
 /** Returns the accepted upgrade that lies ahead. The last list of vote requests may lack it. */
 async function nextUpgrade({ state, directory, now }: Pick<AnswerDeps, "state" | "directory" | "now">) {
-  const upgrade = (await announcedUpgrade(state, now)) ?? directory.upgrade();
+  const upgrade = (await announcedUpgrade(state, now)) ?? directory.upgradeDecision()?.schedule;
   return upgrade && upgrade.upgradeAt > now ? upgrade : undefined;
 }
 

@@ -19,8 +19,13 @@ const validatorWatch = z.object({
   behind: z.object({ target: z.string(), since: timestampSchema }).exactOptional(),
   /** The version that was announced last. */
   toldVersion: z.string().exactOptional(),
-  /** The last warning before an upgrade of the network: the time of the upgrade, and the days before it. */
-  toldUpgrade: z.object({ at: timestampSchema, days: z.number() }).exactOptional(),
+  /**
+   * The last warning before an upgrade of the network: the time of the upgrade, the days before it, and when the vote that set the time
+   * took effect. Warnings of earlier versions lack the latter.
+   */
+  toldUpgrade: z
+    .object({ at: timestampSchema, days: z.number(), decidedAt: timestampSchema.exactOptional() })
+    .exactOptional(),
   traffic: z
     .object({
       readAt: timestampSchema,

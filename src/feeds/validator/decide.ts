@@ -1,6 +1,5 @@
 import { lateAfter } from "../../ledger/rhythm.js";
 import { compareVersions, isVersion, type VersionSurvey } from "../../ledger/versions.js";
-import { CLOCK_ERROR_MS } from "../../util/clock.js";
 import { defined } from "../../util/present.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import type { ValidatorWatch } from "./collections.js";
@@ -127,31 +126,6 @@ export function judgeVersion(
   const isNews = toldVersion === undefined || compareVersions(target, toldVersion) > 0;
   const isDue = now - behindSince >= OUTDATED_MS && isNews;
   return isDue ? { memory: { ...memory, toldVersion: target }, tell: target } : { memory };
-}
-
-/** Days before an upgrade of the network at which people are warned. */
-const WARNING_DAYS = [1, 2] as const;
-
-/**
- * Decides if a person is warned that a validator is behind before an upgrade: two days and one day before it, once each.
- * @param upgradeAt time of the upgrade, epoch ms. `undefined` if none is scheduled
- * @returns the days before the upgrade of a warning that is due
- */
-export function dueWarning(
-  upgradeAt: number | undefined,
-  isBehind: boolean,
-  told: ValidatorWatch["toldUpgrade"],
-  now: number,
-): number | undefined {
-  if (upgradeAt === undefined || upgradeAt <= now || !isBehind) return undefined;
-  const days = WARNING_DAYS.find((each) => upgradeAt - now <= each * DAY);
-  // A warning whose time is still ahead was sent while the clock was wrong.
-  const isTold =
-    told?.at === upgradeAt &&
-    days !== undefined &&
-    told.days <= days &&
-    told.at - told.days * DAY <= now + CLOCK_ERROR_MS;
-  return isTold ? undefined : days;
 }
 
 /** Remaining traffic at which alerts are sent, in percent. */

@@ -80,6 +80,17 @@ const validatorEventSchema = z.discriminatedUnion("kind", [
     target: z.string(),
     running: z.string(),
   }),
+  /** The upgrade that a person was warned of is now at another time, or cancelled. */
+  z.object({
+    kind: z.literal("rescheduled"),
+    ...oneFields,
+    /** Time of the upgrade that the warning named. */
+    warnedOf: timestampSchema,
+    /** The new time. Missing if the upgrade is cancelled. */
+    upgradeAt: timestampSchema.optional(),
+    /** When the vote that changed it took effect. */
+    decidedAt: timestampSchema,
+  }),
   z.object({
     kind: z.literal("traffic"),
     ...oneFields,
@@ -132,6 +143,7 @@ export function subjectOf(event: ValidatorEvent): string | undefined {
     case "listed":
     case "version":
     case "upgrade":
+    case "rescheduled":
     case "traffic":
       return undefined;
     default:
@@ -165,6 +177,8 @@ export function eventId(event: ValidatorEvent): string {
       return `${event.validator}:version:${event.target}`;
     case "upgrade":
       return `${event.validator}:upgrade:${event.upgradeAt}:${event.days}`;
+    case "rescheduled":
+      return `${event.validator}:rescheduled:${event.decidedAt}`;
     case "traffic":
       return `${event.validator}:traffic:${event.sequence}`;
     default:
@@ -187,6 +201,7 @@ export function loudnessOf(event: ValidatorEvent, recipients: readonly Subscript
     case "listed":
       return "silent";
     case "version":
+    case "rescheduled":
     case "moving":
       return "normal";
     default:
@@ -196,6 +211,6 @@ export function loudnessOf(event: ValidatorEvent, recipients: readonly Subscript
 
 /** Returns the topic of an event. */
 export function topicOf({ kind }: ValidatorEvent): ValidatorTopic {
-  if (kind === "upgrade") return "version";
+  if (kind === "upgrade" || kind === "rescheduled") return "version";
   return kind === "version" || kind === "traffic" ? kind : "silent";
 }

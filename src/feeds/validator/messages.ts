@@ -1,7 +1,18 @@
+import { pauseWords } from "../../ledger/upgrades.js";
 import { address } from "../../screens/addresses.js";
 import type { View } from "../../screens/view.js";
 import { spanWords } from "../../text/durations.js";
-import { code, join, type Markdown, md, timestamp, timestampWithAge, utcTime } from "../../text/markdown.js";
+import {
+  code,
+  join,
+  type Markdown,
+  md,
+  timestamp,
+  timestampWithAge,
+  utcDate,
+  utcDay,
+  utcTime,
+} from "../../text/markdown.js";
 import { bytes, countedWords } from "../../text/numbers.js";
 import { present } from "../../util/present.js";
 import { HOUR } from "../../util/units.js";
@@ -203,6 +214,18 @@ export function newsView(
           md`-# Compared with ${code(event.target, 40)}, the newest version in common use. The vote doesn't say which version is needed.`,
         ],
       );
+    case "rescheduled": {
+      const { warnedOf, upgradeAt } = event;
+      return upgradeAt === undefined
+        ? news(md`⚪ Network upgrade of ${utcDay(warnedOf)} cancelled`, "neutral", [
+            md`You were warned that ${name} was behind before it. It was scheduled for ${timestamp(warnedOf, "f")}.`,
+          ])
+        : news(
+            md`🛠️ Network upgrade moved: ${pauseWords(upgradeAt)}, not on ${utcDate(warnedOf)}`,
+            "warning",
+            [md`You were warned that ${name} was behind before it. You'll be warned again if it still is.`],
+          );
+    }
     case "traffic": {
       const { percent, used, bought } = event;
       const bytesLeft = String(Math.max(0, Number(bought) - Number(used)));

@@ -1,6 +1,7 @@
 import type { Directory } from "../../directory/directory.js";
 import type { NetworkRhythm } from "../../ledger/network-rhythm.js";
 import type { Rounds } from "../../ledger/rounds.js";
+import type { UpgradeDecision } from "../../ledger/upgrades.js";
 import type { VersionSurvey } from "../../ledger/versions.js";
 import type { Alert } from "./collections.js";
 import type { PollFindings } from "./findings.js";
@@ -35,8 +36,8 @@ export interface Poll extends NetworkReading {
   /** Versions of the active validators of the network. */
   readonly survey: VersionSurvey;
   readonly directory: Directory;
-  /** Time of the network's next upgrade, epoch ms. `undefined` if none is scheduled. */
-  readonly upgradeAt: number | undefined;
+  /** The last decision about the network's next upgrade. */
+  readonly upgradeDecision: UpgradeDecision | undefined;
   /** True if the explorer has probably lost validators from its list: the missing ones then count as delisted only after a day. */
   readonly isListDoubtful: boolean;
   readonly found: PollFindings;

@@ -11,13 +11,12 @@ import {
 } from "../../ledger/network-rhythm.js";
 import { judgeReports, SHORT_PAUSE_MS } from "../../ledger/rhythm.js";
 import { isStillOrSettling } from "../../ledger/rounds.js";
-import { compareVersions, isVersion, newestCredible } from "../../ledger/versions.js";
 import { ageOf } from "../../util/clock.js";
 import { filterInTurns, inPieces, yieldIfBusy } from "../../util/event-loop.js";
 import { defined } from "../../util/present.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import { alertId, type SilentAlert, subjectIn, type ValidatorWatch } from "./collections.js";
-import { behindWhat, dueWarning, isListedAgain, judge, judgeVersion } from "./decide.js";
+import { behindWhat, isListedAgain, judge, judgeVersion } from "./decide.js";
 import { noFindings, stepsOf } from "./findings.js";
 import { settleHold } from "./holds.js";
 import {
@@ -43,6 +42,7 @@ import {
 } from "./silences.js";
 import { chosenAfter, topics } from "./topics.js";
 import { readTraffic } from "./traffic.js";
+import { warnOfUpgrade } from "./upgrade-warning.js";
 
 /** Minimum time between two answers that there is no such validator before it counts as delisted, in ms. */
 const GONE_MS = 30 * MINUTE;
@@ -167,27 +167,11 @@ async function settle(
     }),
   };
   if (!hasTopic(subscription, { topics }, "version")) return nextWatch;
-  const warned = warnOfUpgrade(poll, each, activity.version);
-  const { behind, toldVersion, ...others } = nextWatch;
+  const { behind, toldVersion, toldUpgrade: _, ...others } = nextWatch;
   const { memory, tell } = judgeVersion(behindWhat(activity.version, survey), nextWatch, now);
   if (tell !== undefined)
     found.events.push({ kind: "version", channelId, validator, target: tell, running: activity.version });
-  return { ...others, ...memory, ...warned };
-}
-
-/** Warns a person of an upgrade of the network that their validator is not ready for. Returns what to remember. */
-function warnOfUpgrade(
-  { survey, upgradeAt, found, now }: Poll,
-  { validator, subscription: { userId, channelId }, watch: { toldUpgrade } }: WatchedValidator,
-  running: string | null,
-): Pick<ValidatorWatch, "toldUpgrade"> {
-  if (upgradeAt === undefined || userId === null || running === null || !isVersion(running)) return {};
-  const target = newestCredible(survey);
-  if (target === null) return {};
-  const days = dueWarning(upgradeAt, compareVersions(running, target) < 0, toldUpgrade, now);
-  if (days === undefined) return {};
-  found.events.push({ kind: "upgrade", channelId, validator, upgradeAt, days, target, running });
-  return { toldUpgrade: { at: upgradeAt, days } };
+  return { ...others, ...memory, ...defined({ toldUpgrade: warnOfUpgrade(poll, each, activity.version) }) };
 }
 
 /** Time by which a list may be older than the one before without being an old copy, in ms: validators come and go. */
@@ -263,7 +247,7 @@ export function createValidatorWatch({ explorer, state, directory, now }: Valida
         intervalFor(party === null ? undefined : activity.get(party), network.rhythm),
       ),
       directory,
-      upgradeAt: directory.upgrade()?.upgradeAt,
+      upgradeDecision: directory.upgradeDecision(),
       isListDoubtful: isListDoubtful(live, reading),
       found,
       now: readSince,

@@ -187,6 +187,34 @@ describe("upgrades of the network", () => {
     expect(refusals()).toEqual([]);
   });
 
+  it("are no longer what a person was warned of if they are moved or cancelled", async () => {
+    const { people, world } = harness.discord;
+    const inPrivate = () => world.read(world.directChannel(people.ana)).map(textOf);
+    const timesOf = (pattern: RegExp) => inPrivate().filter((text) => pattern.test(text)).length;
+    const warning = /Network upgrade in .* still runs/;
+    const untilWarned = (times: number) => world.until(() => timesOf(warning) === times, `warning ${times}`);
+    const until = (ms: number) => {
+      const { upgradeTime = "" } =
+        harness.explorer.ledger.upgrade.nextScheduledLogicalSynchronizerUpgrade ?? {};
+      return harness.pass(Date.parse(upgradeTime) - ms - harness.now());
+    };
+    const before = timesOf(warning);
+    await accept("upgrade");
+    await until(2 * DAY - MINUTE);
+    await untilWarned(before + 1);
+    await accept("upgrade");
+    await world.until(() => timesOf(/Network upgrade moved: .* You'll be warned again/s) === 1, "the move");
+    await until(2 * DAY - MINUTE);
+    await untilWarned(before + 2);
+    await accept("cancelUpgrade");
+    await world.until(
+      () => timesOf(/Network upgrade of .* cancelled.* was behind before it/s) === 1,
+      "the end",
+    );
+    await polled(3);
+    expect(timesOf(/Network upgrade moved|Network upgrade of/)).toBe(2);
+  });
+
   it("are followed by news of a standstill, told once in each channel, and of its end", async () => {
     await ask("/subscribe upgrades", { channel: both.id });
     // A role that the feed of validators does not ping.

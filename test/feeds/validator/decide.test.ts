@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
   behindWhat,
-  dueWarning,
   isListedAgain,
   judge,
   judgeTraffic,
@@ -245,24 +244,5 @@ describe("traffic", () => {
       return judged.tell ? [`${reading}: ${judged.tell}`] : [];
     });
     expect(told).toEqual(expected);
-  });
-});
-
-describe("a warning before an upgrade of the network", () => {
-  const AT = 1_000 * DAY;
-  it.each([
-    ["three days before", AT, true, undefined, 3 * DAY, undefined],
-    ["two days before", AT, true, undefined, 2 * DAY, 2],
-    ["two days before, again", AT, true, { at: AT, days: 2 }, 1.5 * DAY, undefined],
-    ["a day before", AT, true, { at: AT, days: 2 }, DAY, 1],
-    ["a day before, again", AT, true, { at: AT, days: 1 }, DAY / 2, undefined],
-    ["a day before, for the first time", AT, true, undefined, DAY / 2, 1],
-    ["two days before, after one of a clock that was ahead", AT, true, { at: AT, days: 1 }, 2 * DAY, 2],
-    ["if it was moved", AT, true, { at: AT - DAY, days: 1 }, 2 * DAY, 2],
-    ["if it is ready", AT, false, undefined, DAY, undefined],
-    ["after the upgrade", AT, true, undefined, 0, undefined],
-    ["without an upgrade", undefined, true, undefined, DAY, undefined],
-  ] as const)("%s", (_, upgradeAt, isBehind, told, beforeMs, days) => {
-    expect(dueWarning(upgradeAt, isBehind, told, AT - beforeMs)).toBe(days);
   });
 });
