@@ -196,7 +196,7 @@ const RARE: readonly string[] = [
   "It continues if the bot's operator adds that network again.",
   "It has no upcoming deadline.",
   "It hasn't answered for more than 15 minutes. People get cach",
-  "It isn't closed yet.",
+  "The votes reject it. It isn't closed yet.",
   "The price has already moved by …% or more. You'll be told of",
   "The price is already … that. You'll be told the next time it",
   "It's part of the group alert of ….",

@@ -2,7 +2,14 @@ import { ErrorCode, hasCode, isRateLimit } from "../discord/errors.js";
 import { createOwnId, guildOf, isTimedOut } from "../discord/places.js";
 import { channelState, isMember } from "../discord/post.js";
 import { isTemporary, problemOf, retryAfterOf, wordsFor } from "../discord/problems.js";
-import { announcedId, announcements, type Delivery, type Health, watchers } from "./collections.js";
+import {
+  type Announced,
+  announcedId,
+  announcements,
+  type Delivery,
+  type Health,
+  watchers,
+} from "./collections.js";
 import { backoffMs, GIVE_UP_MS, resultOf } from "./decisions.js";
 import { type Attempt, type createRecord, type SendingContext, whileSubscribed } from "./recording.js";
 
@@ -22,6 +29,12 @@ function concernsThread({ delivery, subscription, stage, known }: Attempt, error
   const isForbidden =
     problemOf(error) === "no-access" || (subscription.forum && hasCode(error, ErrorCode.MissingPermissions));
   return placeId !== channelId && !isForbidden;
+}
+
+/** Returns an announcement whose thread or post takes no more news. A message in the channel itself can still be replied to. */
+function withoutPlace(known: Announced): Announced {
+  const { threadId, ...others } = known;
+  return threadId !== undefined && known.in === known.channelId ? others : { ...known, gone: true };
 }
 
 /** Creates the function that writes the result of a failed delivery. */
@@ -134,10 +147,10 @@ export function createFail(context: SendingContext, record: ReturnType<typeof cr
       case "stand-alone": {
         const [subject = ""] = feed.subjectsOf(event);
         const knownId = announcedId(delivery.feed, subject, channelId);
-        const goneWrites = known
-          ? [announced.expect(knownId, known), announced.put(knownId, { ...known, gone: true })]
+        const reachedWrites = known
+          ? [announced.expect(knownId, known), announced.put(knownId, withoutPlace(known))]
           : [];
-        await commit(id, unclaimed, goneWrites);
+        await commit(id, unclaimed, reachedWrites);
         return;
       }
       case "drop-channel":

@@ -172,12 +172,14 @@ export function createRecord(context: SendingContext) {
   const { state, rest, subscriptions, commit, onDelivered, onRecorded, log, now } = context;
   const announced = state.open(announcements);
   /**
-   * Archives the thread of news about a subject that has ended, because the news opened it. If the announcement is not final yet, its
+   * Archives the thread of news about a subject that has ended, because the news opened it. If the announcement is still edited, its
    * last edit does that.
    */
   const archiveEnded = async ({ feed, delivery, known }: Attempt, sent: Arrived): Promise<void> => {
     const [subject] = feed.subjectsOf(delivery.event);
-    const isFinal = known ? known.isOver === true : !feed.begins(delivery.event);
+    const isFinal = known
+      ? known.isOver === true || known.revision === undefined
+      : !feed.begins(delivery.event);
     const threadId = known?.threadId ?? sent.threadId;
     if (delivery.drill || sent.gone || !isFinal || threadId === undefined || subject === undefined) return;
     const ended = await feed.lasting?.stateOf(subject, delivery.channelId);

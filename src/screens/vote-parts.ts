@@ -94,7 +94,7 @@ export function standingNote(request: EndingParts, { phase, since }: Standing): 
         md`It expired (${lackWords(request)} by ${timestamp(since, "f")}) and isn't closed yet${lateVotes(request)}.`,
       ];
     case "rejected":
-      return [md`It isn't closed yet.`];
+      return [md`The votes reject it. It isn't closed yet.`];
     case "overdue":
       return [overdueWords(since)];
     default:

@@ -225,6 +225,8 @@ describe("a failed delivery", () => {
     world().channels.delete(thread.id);
     harness.explorer.ledger.closeVoteRequest(request, "Rejected");
     await world().until(() => count(channel, "Rejected: Threaded.") === 1, "the outcome");
+    const [announcement, outcome] = world().read(channel);
+    expect(outcome?.message_reference).toMatchObject({ message_id: announcement?.id });
     expect(await list()).toContain(channel.id);
   });
 

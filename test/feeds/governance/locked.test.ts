@@ -35,4 +35,6 @@ it("a forum's post that was locked when news came still shows the outcome at the
     () => world.read(first)[0]?.content.includes("Accepted"),
     "the outcome in the first post",
   );
+  const second = posts().find(({ id }) => id !== first.id);
+  await world.until(() => second?.thread_metadata?.archived, "the second post, archived");
 });
