@@ -14,8 +14,8 @@ import { say } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
 import { type ButtonParameters, buttonAddress } from "../../src/screens/addresses.js";
 import type { Menu } from "../../src/screens/view.js";
-import { findAmong, setPaused } from "../../src/subscribe/editor.js";
-import { md } from "../../src/text/markdown.js";
+import { answerDeps, findAmong, setPaused } from "../../src/subscribe/editor.js";
+import { join, md } from "../../src/text/markdown.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { present } from "../../src/util/present.js";
 import { watchList } from "./list.js";
@@ -141,6 +141,10 @@ const changeWatch = async ({ feed, id, to, network }: Change, click: Click, serv
     });
     await setPaused(networkState, subscription, false);
     await endRefusals(user.id, services.networks);
+    const { network: served, feed: watchedFeed } = foundWatch;
+    // News was dropped during the pause.
+    const standing = served ? await watchedFeed.standing(answerDeps(click, served), subscription) : [];
+    return watchList(user.id, services, { feed, id, note: join([md`▶️ Resumed.`, ...standing], "\n") });
   }
   return watchList(user.id, services, { feed, id });
 };

@@ -14,7 +14,7 @@ import {
 } from "../../ledger/vote-requests.js";
 import { isOpen, neededFor } from "../../ledger/vote-rules.js";
 import { isCalled, voterIn, votersIn } from "../../ledger/votes.js";
-import { standingNote } from "../../screens/vote-parts.js";
+import { standingNote, standingText } from "../../screens/vote-parts.js";
 import { dateWords, untilWords } from "../../screens/vote-times.js";
 import { type Markdown, md } from "../../text/markdown.js";
 import { countedWords } from "../../text/numbers.js";
@@ -171,6 +171,7 @@ async function requestLines(
       standing.phase === "voting" && (await isTooLate(deps, subscription, request, standing.next.at));
     return present([md`It's open: ${dateWords(standing.next)}.`, isLate && NO_REMINDER]);
   }
+  if (standing.phase === "ended") return [standingText(request, standing)];
   const notes = standingNote(request, standing);
   return notes.length > 0 ? notes : [md`It has no upcoming deadline.`];
 }

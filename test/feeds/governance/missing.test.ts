@@ -496,6 +496,22 @@ describe("missing votes", () => {
     expect(settled).toContain("It has voted on everything that's undecided.");
     const one = textOf(await ask("/watch proposal", { proposal: request.trackingCid ?? "" }, late));
     expect(one).toContain("Its reminder times before this date have passed");
+
+    // Who resumes a watch learns what happened meanwhile.
+    const { driver } = harness.discord;
+    const there = { user: late, channel: harness.discord.channels.general };
+    const resumed = async (part: string, meanwhile: () => void) => {
+      const list = await driver.ask(there, "/watch list");
+      await driver.choose(there, list, part);
+      await driver.click(there, list, "Pause");
+      meanwhile();
+      await polls(2);
+      await driver.click(there, list, "Resume");
+      return textOf(list);
+    };
+    expect(await resumed(`voter: ${voter.name}`, () => {})).toContain("It has voted on everything");
+    const closed = () => ledger().closeVoteRequest(request, "Rejected");
+    expect(await resumed("Private motion", closed)).toContain("Resumed.\\n❌ Rejected");
   });
 
   it("have no mapping left after /watch forget and /voters remove", async () => {
