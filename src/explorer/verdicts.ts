@@ -15,6 +15,9 @@ const CHECK_MS = 3_000;
 /** Time for which the bot remembers that another endpoint answers while some fail, in ms. */
 const CHECKED_MS = 10 * SECOND;
 
+/** Maximum number of endpoints that may fail since the last success while it is unknown whether others answer. */
+const FEW_FAILING = 2;
+
 /** Called after each attempt with its status, its duration and its wait in the queue before it. */
 export type OnRequest = (outcome: {
   readonly status: string;
@@ -237,8 +240,9 @@ export function createVerdicts({ get, queue, onWithheld, onRequest }: VerdictOpt
       if (error.retryable || error.problem === "unreadable") failingEndpoints.add(endpoint);
       const isInDoubt =
         isFailure(error) && (isUnreachable(error) || failingEndpoints.size > 1 || trials.ofExplorer);
-      // An explorer that cannot be reached counts as down unless another endpoint is known to answer.
-      if (isInDoubt && ((await isAnotherAnswering()) ?? !isUnreachable(error))) endpointErrors.add(error);
+      // If no request is left to ask another endpoint, only one or two that answer with errors count as an exception.
+      const isException = !isUnreachable(error) && !trials.ofExplorer && failingEndpoints.size <= FEW_FAILING;
+      if (isInDoubt && ((await isAnotherAnswering()) ?? isException)) endpointErrors.add(error);
       return error;
     },
   };
