@@ -19,6 +19,8 @@ export type OnAnswer = (endpoint: EndpointName, json: unknown) => void;
 /** Sends a request. */
 export type Request = (path: string, query: Query) => Promise<Body>;
 
+/** Maximum number of fields of an error message. Some explorers add the time, the path and an id. */
+const MAX_ERROR_FIELDS = 10;
 /** Names of fields of error messages. */
 const OF_ERRORS = /^(errors?|message|exception|detail)$/i;
 
@@ -33,13 +35,23 @@ function isAnotherThing({ shape }: z.ZodObject, json: unknown): boolean {
   return knownNames.length === 0 || (isError && 4 * knownNames.length < Object.keys(shape).length);
 }
 
+/** True for an empty object, and for an error message: free-form data of the ledger is nested. */
+function isNoData(json: unknown): boolean {
+  const fields = toRecord(json);
+  if (fields === null) return false;
+  const names = Object.keys(fields);
+  const isFlat = names.length <= MAX_ERROR_FIELDS && names.every((name) => toRecord(fields[name]) === null);
+  return names.length === 0 || (isFlat && names.some((name) => OF_ERRORS.test(name)));
+}
+
 /** Parses an endpoint's answer from a JSON body. @throws {ExplorerError} "unreadable" if it does not match the schema */
 export function parseAnswer<Name extends EndpointName>(name: Name, json: unknown): Answer<Name> {
   const { schema } = endpoints[name];
   const result = schema.safeParse(json);
+  const fields = fieldsOf(schema);
   // A list without rows is an error already.
-  const fields = "key" in endpoints[name] ? undefined : fieldsOf(schema);
-  if (!result.success || (fields && isAnotherThing(fields, json)))
+  const isList = "key" in endpoints[name];
+  if (!result.success || (!isList && (fields ? isAnotherThing(fields, json) : isNoData(json))))
     throw new ExplorerError("unreadable", `The answer of "${name}" has another shape`);
   // TypeScript cannot infer that the schema belongs to Name.
   return result.data as Answer<Name>;

@@ -71,6 +71,16 @@ export function createExplorerService({
 }: ServiceOptions): ExplorerService {
   const limit = createPersonalLimit(now);
   const flights = createFlights({ upstream, cache, limit, now, onAnswer, onFetched });
+  /** Returns why a request waits in the queue without being sent, unless there are only too many. */
+  const reasonToWait = () => (flights.hasUnanswered() ? "slow" : flights.troubleWithin(TROUBLE_MS));
+  /**
+   * Returns what is to blame for a request that a person could not send. Retries count towards a person's limit, and requests without an
+   * answer fill the queue.
+   */
+  const blameFor = (error: unknown): ExplorerProblem | undefined => {
+    if (isSpent(error)) return flights.troubleWithin(MINUTE);
+    return isBusy(error) ? reasonToWait() : undefined;
+  };
   /**
    * Waits for a new answer. A person waits for a limited time, and gets the cached answer if the fetch fails or takes too long.
    */
@@ -94,8 +104,7 @@ export function createExplorerService({
       });
       const tooSlow = () => {
         // A request that was not sent is no sign of the explorer's state, unless it waits for others that get no answer.
-        const otherReason = flights.hasUnanswered() ? "slow" : flights.troubleWithin(TROUBLE_MS);
-        const problem = flight.waitsFor === "busy" ? (otherReason ?? "busy") : flight.waitsFor;
+        const problem = flight.waitsFor === "busy" ? (reasonToWait() ?? "busy") : flight.waitsFor;
         throw new ExplorerError(problem, "No answer while a person waits");
       };
       return caller === "background" ? flight.entry : withTimeout(flight.entry, patienceMs(), tooSlow);
@@ -111,9 +120,8 @@ export function createExplorerService({
       onRead(name, "upstream");
       return toReading(name, entry, false);
     } catch (thrown) {
-      // Retries count towards a person's limit. If the explorer fails, it is to blame, and not the person.
-      const failed = isSpent(thrown) ? flights.troubleWithin(MINUTE) : undefined;
-      const error = failed ? new ExplorerError(failed, "No requests left", { cause: thrown }) : thrown;
+      const blamed = caller === "background" ? undefined : blameFor(thrown);
+      const error = blamed ? new ExplorerError(blamed, "Not sent", { cause: thrown }) : thrown;
       const problem = error instanceof ExplorerError ? error.problem : "failing";
       // A 404 is an answer: the thing no longer exists.
       if (!held || "missing" in held || caller === "background" || problem === "missing") throw error;

@@ -71,7 +71,13 @@ describe.concurrent("an explorer that fails, or does not answer", () => {
     const started = performance.now();
     const crowded = serve({ take: () => MINUTE });
     const problems = [service, crowded].map((each) => problemOf(each.for(ana).price({})));
+    // More people than may ask at the same time. They wait for those that get no answer.
+    const pages = [0, 1, 2, 3, 4, 5, 6, 7];
+    const others = pages.map((page) =>
+      problemOf(service.for({ person: `p${page}` }).parties({ page, size: 100 })),
+    );
     expect(await Promise.all(problems)).toEqual(["slow", "busy"]);
+    expect(await Promise.all(others)).toEqual(pages.map(() => "slow"));
     expect(performance.now() - started).toBeLessThan(20_000);
   });
 

@@ -245,11 +245,15 @@ describe("the explorer service", () => {
     for (const answer of [
       service.for(ana).contract({ contractId }),
       service.for(ana).event({ eventId: "e" }),
+      service.for(ana).updateDetails({ updateId: "u" }),
     ])
       expect(await problemOf(answer)).toBe("unreadable");
     pass(SECOND);
     const held = await service.for(ana, { maxAgeMs: 0 }).token({ contractId });
     expect(held).toMatchObject({ data: before.data, problem: "unreadable" });
+    sandbox.clearFaults();
+    sandbox.injectFault({ kind: "body", body: "{}" });
+    expect(await problemOf(service.for(ana).updateDetails({ updateId: "u" }))).toBe("unreadable");
     sandbox.clearFaults();
     expect(await problemOf(service.for(ana).contract({ contractId }))).toBe("no error");
   });
