@@ -8,8 +8,6 @@ export interface Log {
   error(details: object, message: string): void;
 }
 
-const HIDDEN = "[hidden]";
-
 const COLOURS: Readonly<Record<string, number>> = { warn: 33, error: 31, fatal: 31, info: 36 };
 
 /** Formats an error for readable output: its stack on the next lines, or else its message. */
@@ -47,12 +45,24 @@ function serializeError(error: unknown, depth = 0, isExpected = false): unknown 
 /** Minimum length of a secret, in characters. A shorter key, such as "0" for an explorer without keys, is part of every line. */
 const MIN_SECRET = 4;
 
-/** Returns the forms of a secret that may appear in a log line: plain, escaped in JSON, and encoded in a URL. */
+/** Shown in place of a secret. */
+const HIDDEN = "[hidden]";
+
+/** Returns the forms of a secret that may appear in a text: plain, escaped in JSON, and encoded in a URL. */
 const spellings = (secret: string): string[] => [
   secret,
   JSON.stringify(secret).slice(1, -1),
   encodeURIComponent(secret),
 ];
+
+/**
+ * Creates a function that hides secrets in a text.
+ * @param minLength shorter secrets stay, in characters: they are part of many texts
+ */
+export function createHider(secrets: readonly string[], minLength: number): (text: string) => string {
+  const hidden = [...new Set(secrets.filter(({ length }) => length >= minLength).flatMap(spellings))];
+  return (text) => hidden.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
+}
 
 /** Creates a log whose lines never contain a secret. It writes JSON lines, or readable lines at a terminal. */
 export function createLog(
@@ -60,8 +70,7 @@ export function createLog(
   secrets: readonly string[],
   out: { write(line: string): void } = process.stdout,
 ): Log {
-  const hidden = [...new Set(secrets.filter(({ length }) => length >= MIN_SECRET).flatMap(spellings))];
-  const hide = (line: string) => hidden.reduce((text, secret) => text.replaceAll(secret, HIDDEN), line);
+  const hide = createHider(secrets, MIN_SECRET);
   const shape = "isTTY" in out && out.isTTY ? toReadable : (line: string) => line;
   return pino(
     {

@@ -1,10 +1,14 @@
 import ky from "ky";
+import { createHider } from "../log.js";
 import { connectionProblem } from "../util/error-code.js";
 import { ExplorerError } from "./errors.js";
 import { parseLargeJson } from "./values.js";
 
 /** Maximum size of a body in bytes, after decompression. Parsing this much JSON blocks the event loop for about 50 ms. */
 const MAX_BYTES = 2 * 1024 * 1024;
+
+/** Minimum length of a key that is hidden in answers, in characters. A shorter one may be part of any id. */
+const MIN_KEY = 8;
 
 /** A JSON body, parsed and as text, with its size in bytes. */
 export interface Body {
@@ -43,6 +47,9 @@ export function createHttp({ apiUrl, apiKey, fetch = globalThis.fetch }: HttpOpt
     fetch,
   });
 
+  // An explorer may repeat the key in its answer, which people and the metrics see.
+  const hideKey = createHider([apiKey], MIN_KEY);
+
   return async (path, query, signal) => {
     try {
       const response = await http.get(path, { signal, searchParams: query });
@@ -50,7 +57,7 @@ export function createHttp({ apiUrl, apiKey, fetch = globalThis.fetch }: HttpOpt
         await response.body?.cancel().catch(() => {});
         throw failure(path, response);
       }
-      return await readBody(path, response, signal);
+      return await readBody(path, response, signal, hideKey);
     } catch (error) {
       if (error instanceof ExplorerError) throw error;
       if (signal.aborted) throw new ExplorerError("slow", `GET /${path}: no complete answer in time`);
@@ -84,7 +91,12 @@ function readRetryAfter(value: string | null): number | undefined {
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
-async function readBody(path: string, response: Response, signal: AbortSignal): Promise<Body> {
+async function readBody(
+  path: string,
+  response: Response,
+  signal: AbortSignal,
+  hideKey: (text: string) => string,
+): Promise<Body> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   const reader = response.body?.getReader();
@@ -107,7 +119,7 @@ async function readBody(path: string, response: Response, signal: AbortSignal): 
   // A cancelled stream looks like one that has ended.
   signal.throwIfAborted();
   // Drops a byte-order mark, with which JSON.parse fails.
-  const text = new TextDecoder().decode(Buffer.concat(chunks));
+  const text = hideKey(new TextDecoder().decode(Buffer.concat(chunks)));
   try {
     return { json: await parseLargeJson(text), text, bytes };
   } catch (error) {

@@ -47,6 +47,15 @@ describe("the explorer client", () => {
   });
   afterAll(() => sandbox.close());
 
+  it("hides the key in answers that repeat it", async () => {
+    const body = JSON.stringify({ [sandbox.key]: { a: 1 }, price: "0.1", note: `Key ${sandbox.key}` });
+    sandbox.injectFault({ kind: "body", body });
+    const { json, text } = await send(signal())("market/get-price", {});
+    sandbox.clearFaults();
+    expect(json).toEqual({ "[hidden]": { a: 1 }, price: "0.1", note: "Key [hidden]" });
+    expect(text).not.toContain(sandbox.key);
+  });
+
   it("reads every endpoint", async () => {
     const { ledger } = sandbox;
     const [validator] = ledger.validators;
