@@ -72,7 +72,7 @@ export const governance: FeedModule = {
     const snapshotOf = createSnapshots({
       explorer: explorer.for("background", { maxAgeMs: 10_000 }),
       hourly: explorer.for("background", { maxAgeMs: 2 * HOUR }),
-      tracked: requests.get,
+      requests,
       names,
       now,
     });

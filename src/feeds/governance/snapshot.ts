@@ -16,6 +16,7 @@ import { lazy, singleFlight } from "../../util/single-flight.js";
 import { withTimeout } from "../../util/timeouts.js";
 import { isUnknown } from "./closings.js";
 import type { TrackedVoteRequest } from "./collections.js";
+import type { TrackedVoteRequests } from "./requests.js";
 import { toVoteRequest, withTracked } from "./tracking.js";
 
 /** The content of messages about a vote request. */
@@ -40,7 +41,7 @@ interface SnapshotDeps {
   readonly explorer: Explorer;
   /** Returns older readings too. The directory asks for each super validator once an hour, so that these are cache hits. */
   readonly hourly: Explorer;
-  readonly tracked: (key: string) => Promise<TrackedVoteRequest | undefined>;
+  readonly requests: Pick<TrackedVoteRequests, "get" | "incomplete">;
   /** Learns each request's action. */
   readonly names: Pick<Names, "isFormer" | "learn">;
   readonly now: () => number;
@@ -58,10 +59,11 @@ const isMissing = problemIs("missing");
  * Creates the reading of a request's snapshot: from its details, or from tracked data if the explorer does not answer. All channels that
  * are served within a few seconds share one.
  */
-export function createSnapshots({ explorer, hourly, tracked, names, now }: SnapshotDeps) {
+export function createSnapshots({ explorer, hourly, requests, names, now }: SnapshotDeps) {
   const keptSnapshots = new LRUCache<string, Promise<Snapshot>>({ max: 100, ttl: KEPT_MS });
 
   const loadSnapshot = async (
+    key: string,
     known: TrackedVoteRequest | undefined,
     row: VoteRequestListItem | undefined,
   ): Promise<Snapshot> => {
@@ -78,6 +80,7 @@ export function createSnapshots({ explorer, hourly, tracked, names, now }: Snaps
     const listedRequest = known && !row ? toVoteRequest(known) : fromExplorer(row ?? null, null);
     // Mark the missing details, so that the message says so.
     const readRequest = detailed ?? { ...listedRequest, detail: "unanswered" as const };
+    if (known && readRequest.detail === "unanswered") requests.incomplete.add(key);
     const request = known ? withTracked(readRequest, known) : readRequest;
     const superValidators = await withTimeout(countSuperValidators(explorer), DETAIL_MS, () => undefined);
     const hasEnded = isOver(readRequest, now()) || isOver(request, now());
@@ -101,8 +104,8 @@ export function createSnapshots({ explorer, hourly, tracked, names, now }: Snaps
 
   /** @param row its row in the list, used if the details cannot be read */
   return async (key: string, row?: VoteRequestListItem): Promise<Snapshot> => {
-    const knownRequest = await tracked(key);
+    const knownRequest = await requests.get(key);
     const id = `${key}:${knownRequest?.revision}:${row ? "row" : ""}`;
-    return singleFlight(keptSnapshots, id, () => loadSnapshot(knownRequest, row), true);
+    return singleFlight(keptSnapshots, id, () => loadSnapshot(key, knownRequest, row), true);
   };
 }
