@@ -397,6 +397,49 @@ describeWithChromium("the sandbox's page", () => {
     expect(await log.evaluate((element) => element.scrollTop)).toBeLessThan(50);
   });
 
+  it("follows the answers to one's own commands while pictures load, and opens a channel at its end", async () => {
+    const log = page.locator(".log");
+    const gap = () =>
+      log.evaluate(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight);
+    const toTop = () => log.evaluate((element) => element.scrollTo(0, 0));
+    await page.setViewportSize({ width: 1_280, height: 560 });
+    await type("price");
+    await last().getByText("Canton Coin").first().waitFor();
+    const count = await page.locator("discord-message").count();
+    await type("network");
+    await page.locator("discord-message").nth(count).waitFor({ state: "attached" });
+    await expect.poll(gap).toBeLessThan(5);
+    await toTop();
+    await expect.poll(gap).toBeGreaterThan(200);
+    await type("network");
+    await last().getByText("The network").first().waitFor();
+    await expect.poll(gap).toBeLessThan(5);
+    await toTop();
+    await go("governance");
+    await expect.poll(gap).toBeLessThan(5);
+  });
+
+  it("begins a command that is typed or pasted with its options", async () => {
+    const { name } = place.explorer.ledger.validators.find(({ party }) => party.name)?.party ?? {};
+    await page.locator(".say").fill(`/validator show validator: ${name}`);
+    const form = page.getByRole("form", { name: "/validator show" });
+    await form.waitFor();
+    expect(await page.locator("#option-validator").inputValue()).toBe(name);
+    await form.getByRole("button", { name: "Cancel" }).click();
+    await page.locator(".say").pressSequentially("/price ");
+    await page.getByRole("form", { name: "/price" }).getByRole("button", { name: "Cancel" }).click();
+    await page.locator(".say").fill("/validator list ");
+    await page.getByRole("form", { name: "/validator list" }).waitFor();
+  });
+
+  it("gives back a message that Discord refuses", async () => {
+    const long = "a".repeat(2_001);
+    await page.locator(".say").fill(long);
+    await page.keyboard.press("Enter");
+    await page.getByText("Invalid Form Body").waitFor();
+    expect(await page.locator(".say").inputValue()).toBe(long);
+  });
+
   it("shows a notice if a person clicks a command that they may not use", async () => {
     await go("general");
     const { world, channels, people } = place.discord;

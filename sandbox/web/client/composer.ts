@@ -41,6 +41,9 @@ interface Parts {
   readonly act: (deed: Deed) => Promise<Outcome>;
 }
 
+/** Pause after a keystroke until choices are asked for, in ms. */
+const TYPING_MS = 60;
+
 const empty = (): Draft => ({
   text: "",
   command: undefined,
@@ -56,6 +59,45 @@ const empty = (): Draft => ({
 /** Scrolls the highlighted choice into view. */
 const show = (id: string) =>
   requestAnimationFrame(() => document.getElementById(id)?.scrollIntoView({ block: "nearest" }));
+
+/** Returns the value of an option that was typed: one of its choices by its name, or the text. */
+function typedValue(option: Option, text: string, { channels, roles, people }: Snapshot): Filled {
+  const choices: readonly { readonly name: string; readonly value: Filled["value"] }[] = [
+    ...(option.choices ?? []),
+    ...(option.type === TYPE.flag ? [true, false].map((value) => ({ name: String(value), value })) : []),
+    ...[...channels, ...roles, ...people].flatMap(({ id, name }) =>
+      option.type === TYPE.channel || option.type === TYPE.role || option.type === TYPE.mentionable
+        ? [{ name, value: id }]
+        : [],
+    ),
+  ];
+  const wanted = text.replace(/^[#@]/, "").toLowerCase();
+  const found = choices.find(({ name }) => name.toLowerCase() === wanted);
+  const isNumber = option.type === TYPE.whole || option.type === TYPE.number;
+  return { text: found?.name ?? text, value: found?.value ?? (isNumber ? Number(text) : text) };
+}
+
+/**
+ * Returns the command in a text with its whole name and a space, and the options that follow, as the documents write them:
+ * `/price over: 7 days`.
+ */
+function wholeCommand(
+  text: string,
+  snapshot: Snapshot,
+): readonly [command: ShownCommand, filled: Draft["filled"]] | undefined {
+  const [command] = snapshot.commands
+    .filter(({ name }) => text.toLowerCase().startsWith(`/${name} `))
+    .sort((a, b) => b.name.length - a.name.length);
+  if (!command) return undefined;
+  const names = command.options.map(({ name }) => name).join("|");
+  const parts = names === "" ? [] : text.slice(command.name.length + 1).split(new RegExp(` (${names}):`));
+  const filled = command.options.flatMap((option) => {
+    const at = parts.indexOf(option.name, 1);
+    const value = at % 2 === 1 ? (parts[at + 1] ?? "").trim() : "";
+    return value === "" ? [] : [[option.name, typedValue(option, value, snapshot)] as const];
+  });
+  return [command, Object.fromEntries(filled)];
+}
 
 /** Creates the message box, for text or a slash command with its options. */
 export function createComposer({ update, act }: Parts) {
@@ -75,8 +117,8 @@ export function createComposer({ update, act }: Parts) {
   const focusSoon = (selector: string) =>
     requestAnimationFrame(() => document.querySelector<HTMLElement>(selector)?.focus());
 
-  const start = (command: ShownCommand) => {
-    change({ ...empty(), command: { ...command } });
+  const start = (command: ShownCommand, filled: Draft["filled"] = {}) => {
+    change({ ...empty(), command: { ...command }, filled });
     focusSoon(".composer .option input, .composer .option select, .composer [type=submit]");
   };
   const reset = () => {
@@ -90,6 +132,9 @@ export function createComposer({ update, act }: Parts) {
     fill(option.name, text);
     const mine = ++latest;
     change({ focused: option.name, offered: [], loading: true, takesFirst: false });
+    // While somebody types, only the last text is worth a question.
+    await new Promise((resolve) => setTimeout(resolve, TYPING_MS));
+    if (mine !== latest) return;
     const all = { ...given(), [option.name]: text };
     const outcome = await act({
       do: "complete",
@@ -278,8 +323,10 @@ export function createComposer({ update, act }: Parts) {
     </p>
   </form>`;
 
-  const saying = ({ commands }: Snapshot) => {
-    const typed = draft.text.startsWith("/") && !draft.closed ? draft.text.slice(1).toLowerCase() : undefined;
+  const saying = (snapshot: Snapshot) => {
+    const { commands } = snapshot;
+    const isCommand = draft.text.startsWith("/") && !draft.closed;
+    const typed = isCommand ? draft.text.slice(1).trimEnd().toLowerCase() : undefined;
     const fitting =
       typed === undefined
         ? []
@@ -311,7 +358,9 @@ export function createComposer({ update, act }: Parts) {
         const { text } = draft;
         if (!text.trim() || fitting.length > 0) return;
         reset();
-        await act({ do: "say", text });
+        const { error } = await act({ do: "say", text });
+        // What Discord refuses can be corrected, such as a text that is too long.
+        if (error !== undefined && draft.text === "") change({ text });
       }}
     >
       ${typed === undefined ? nothing : offers}
@@ -326,8 +375,12 @@ export function createComposer({ update, act }: Parts) {
         aria-controls="commands"
         aria-activedescendant=${fitting.length > 0 ? `commands-${draft.active}` : nothing}
         .value=${live(draft.text)}
-        @input=${(event: InputEvent) =>
-          change({ text: (event.target as HTMLInputElement).value, active: 0, closed: false })}
+        @input=${(event: InputEvent) => {
+          const { value } = event.target as HTMLInputElement;
+          const whole = wholeCommand(value, snapshot);
+          if (whole) start(...whole);
+          else change({ text: value, active: 0, closed: false });
+        }}
         @keydown=${(event: KeyboardEvent) =>
           onListKey(event, "commands", fitting.length, takeAt, () => change({ closed: true }))}
       />

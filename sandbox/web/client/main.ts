@@ -88,6 +88,11 @@ async function post(path: string, body: Deed | Turn): Promise<Outcome> {
 }
 
 async function act(deed: Deed): Promise<Outcome> {
+  // Discord shows one's own messages and the answers to them.
+  if (deed.do === "command" || deed.do === "say") {
+    isFollowing = true;
+    scrollDown();
+  }
   const outcome = await post("/act", deed);
   if (outcome.dialog && (deed.do === "press" || deed.do === "pick"))
     state.dialog = { shown: outcome.dialog, message: deed.message };
@@ -108,7 +113,6 @@ function listen(): void {
   events.onmessage = ({ data }) => {
     const snapshot = JSON.parse(data) as Snapshot;
     const last = state.snapshot?.messages.at(-1)?.id;
-    const isReadingOlder = last !== undefined && !isAtEnd();
     state.snapshot = snapshot;
     state.away = false;
     const { people, channels } = snapshot;
@@ -119,7 +123,7 @@ function listen(): void {
     noteSeen(snapshot);
     update();
     const isNew = snapshot.messages.at(-1)?.id !== last || snapshot.thinking.length > 0;
-    if (isNew && !isReadingOlder) scrollDown();
+    if (isNew && isFollowing) scrollDown();
   };
   events.onerror = () => {
     state.away = true;
@@ -137,10 +141,20 @@ const isUnread = ({ id, messages }: ShownChannel): boolean => messages > (state.
 
 /** Distance from the end that counts as being there, in pixels. */
 const NEAR_PX = 120;
-function isAtEnd(): boolean {
-  const log = document.querySelector(".log");
-  return !log || log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_PX;
-}
+const isAtEnd = (log: Element): boolean => log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_PX;
+
+/** True unless the reader has scrolled to older messages. */
+let isFollowing = true;
+/** Keeps the end in view while pictures load, which makes messages longer. */
+const growth = new ResizeObserver(() => {
+  if (isFollowing) scrollDown();
+});
+/** Watches the messages for growth. They are created again with another theme. */
+const watchGrowth = () => {
+  growth.disconnect();
+  const content = document.querySelector(".log > *");
+  if (content) growth.observe(content);
+};
 
 /** Scrolls to the newest message after the next render. */
 function scrollDown(): void {
@@ -159,6 +173,7 @@ function go(more: Partial<Pick<State, "viewer" | "channel" | "network">>): void 
   const kept = snapshot?.channels.find(({ id }) => id === state.channel);
   if (more.viewer && kept?.type === 1) state.channel = "";
   if (snapshot) noteSeen(snapshot);
+  isFollowing = true;
   listen();
   update();
   scrollDown();
@@ -228,7 +243,10 @@ function log(snapshot: Snapshot, channel: ShownChannel | undefined): TemplateRes
     dismiss: (message) => void act({ do: "dismiss", message: message.id }),
     go: (id) => go({ channel: id }),
   };
-  return html`<div class="log" role="log" aria-label=${`Messages in ${channel?.name ?? ""}`} tabindex="0">
+  return html`<div class="log" role="log" aria-label=${`Messages in ${channel?.name ?? ""}`} tabindex="0"
+    @scroll=${({ currentTarget }: Event) => {
+      if (currentTarget instanceof Element) isFollowing = isAtEnd(currentTarget);
+    }}>
     ${
       // The components read the theme only when they are created.
       keyed(state.light, shownMessages(snapshot, handlers))
@@ -330,9 +348,15 @@ function page(snapshot: Snapshot): TemplateResult {
 function draw(): void {
   const { snapshot } = state;
   render(snapshot ? page(snapshot) : html`<p class="notice">One moment…</p>`, document.body);
+  watchGrowth();
 }
 
 addLooks();
 phone.addEventListener("change", update);
+// A browser allows six connections to a server, in all tabs together.
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) events?.close();
+  else listen();
+});
 listen();
 draw();
