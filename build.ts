@@ -1,4 +1,5 @@
-import { rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build } from "esbuild";
 
@@ -32,6 +33,11 @@ export const options: BuildOptions = {
 };
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  rmSync("dist", { recursive: true, force: true });
-  await build(options);
+  const { metafile } = await build({ ...options, metafile: true });
+  const built = new Set(Object.keys(metafile.outputs).map((file) => resolve(file)));
+  // Only what is left over from earlier code, because a bot that runs loads its parts when it uses them.
+  for (const entry of readdirSync("dist", { recursive: true, withFileTypes: true })) {
+    const file = resolve(entry.parentPath, entry.name);
+    if (entry.isFile() && !built.has(file)) rmSync(file);
+  }
 }

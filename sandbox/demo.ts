@@ -13,24 +13,22 @@ import { servePage } from "./web/server.js";
 
 const USUAL_PORT = 4_310;
 
-if (process.argv.includes("--tour")) {
-  const { playTour } = await import("./tour.js");
-  process.exit((await playTour()) ? 0 : 1);
-}
-
-const USAGE = "Usage: npm run demo -- [--tour] [--watch] [--networks 2]";
+const USAGE = "Usage: npm run demo -- [--tour | [--watch] [--networks 2]]";
 
 /** Parses the arguments. Ends the process with the usage if they are invalid, or if it is asked for. */
 function readArguments() {
   try {
     const { values } = parseArgs({
       options: {
+        tour: { type: "boolean", default: false },
         watch: { type: "boolean", default: false },
         networks: { type: "string", default: "1" },
-        help: { type: "boolean", default: false },
+        help: { type: "boolean", short: "h", default: false },
       },
     });
     if (!["1", "2"].includes(values.networks)) throw new RangeError("--networks must be 1 or 2.");
+    if (values.tour && (values.watch || values.networks !== "1"))
+      throw new RangeError("The tour has no other options.");
     if (!values.help) return values;
     console.log(USAGE);
     process.exit();
@@ -42,6 +40,10 @@ function readArguments() {
 
 const values = readArguments();
 const { watch: watching } = values;
+if (values.tour) {
+  const { playTour } = await import("./tour.js");
+  process.exit((await playTour()) ? 0 : 1);
+}
 const place = await makeStack({
   agoMs: PAST_MS,
   ...(values.networks === "2" ? { second: { size: { validators: 300, parties: 900 } } } : {}),
