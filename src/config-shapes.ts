@@ -138,8 +138,8 @@ export const decodedText = (bytes: Buffer): string =>
 const VARIABLE = /^\s*(?:export\s+)?[^\s"'`=#]+\s*=\s*(.*)$/;
 
 /**
- * Returns a problem for each line of `.env` that is no variable, comment or part of a quoted value. Node reads it as a part of the next
- * variable's name, so that both are lost.
+ * Returns a problem for each line of `.env` that is no variable, comment or part of a quoted value, and for a quotation mark that is
+ * never closed. Node reads the former as a part of the next variable's name, so that both are lost, and the latter as part of the value.
  */
 export function brokenLinesIn(text: string): string[] {
   const lines = text.split(/\r?\n/);
@@ -156,6 +156,8 @@ export function brokenLinesIn(text: string): string[] {
     // A quoted value may have several lines.
     const end = lines.findIndex((each, index) => index > at && each.includes(quote));
     if (end > at) at = end;
+    else
+      problems.push(`.env: line ${at + 1} has a quotation mark that nothing closes. Close it, or remove it`);
   }
   return problems;
 }

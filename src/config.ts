@@ -41,7 +41,10 @@ const botVariables = {
     addressOf(["redis:", "rediss:"]).optional(),
     "a redis:// or rediss:// address whose only path is a database number. Percent-encode special characters in the user and password: % as %25, / as %2F, # as %23, ? as %3F, @ as %40",
   ],
-  DATA_DIR: [z.string().default("./data"), "a folder the bot may write to"],
+  DATA_DIR: [
+    z.string().regex(/^[^~]/).default("./data"),
+    "a folder the bot may write to. Only a shell knows what ~ means",
+  ],
   DISCORD_SHARDS: [shards, "auto, or this process's part of all shards, such as 0-3/16"],
   DISCORD_GUILD_ID: [snowflake.optional(), "a server's id: 15 to 20 digits"],
   WATCH_POLL_SECONDS: [wholeNumber(1, 86_400).default(300), "whole seconds from 1 to 86400"],

@@ -27,7 +27,7 @@ const CONNECT_MS = 5_000;
 async function openIdle(action: "export" | "import") {
   const config = loadStorageConfig();
   for (const hint of misspeltVariables()) if (/REDIS_URL|DATA_DIR/.test(hint)) console.error(hint);
-  if (config.redisUrl === undefined && action === "export" && !existsSync(join(config.dataDir, "crier.db")))
+  if (config.redisUrl === undefined && action === "export" && isMissing(join(config.dataDir, "crier.db")))
     throw new StateError(`DATA_DIR: there is no state in ${config.dataDir}, and REDIS_URL is not set`);
   // If a bot uses the file, opening it fails because the bot has locked it.
   const { store, redis, close } = await openStorage(config, { error() {}, warn() {}, info() {} });
@@ -99,6 +99,17 @@ async function main(): Promise<void> {
     }
   } finally {
     await openedStore.close();
+  }
+}
+
+/** @throws {StateError} if the folder may not be read */
+function isMissing(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) === undefined;
+  } catch (error) {
+    throw new StateError(
+      `DATA_DIR: ${file} can't be read (${errorCode(error)}). Run this as the user who runs the bot`,
+    );
   }
 }
 

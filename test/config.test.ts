@@ -50,9 +50,11 @@ it.each<[what: string, text: string, lines: readonly number[]]>([
   ["a colon, also in the last line", "A: 1\nB=2\nC:3", [1, 3]],
   ["a name with a space, in quotes or missing", 'A B=1\n"C"=2\n=\nD=3', [1, 2, 3]],
   ["a quoted value of several lines", 'A="one\ntwo\nthree"\nB=1\nnote', [5]],
-  ["a quotation mark that is not closed", 'A="one\nB=1\nnote', [3]],
+  ["a quotation mark that is not closed", 'A="one\nB=1\nnote', [1, 3]],
 ])("lines of .env that are no variable are named: %s", (_, text, lines) => {
-  expect(brokenLinesIn(text).map((each) => Number(/line (\d+) isn't/.exec(each)?.[1]))).toEqual(lines);
+  expect(
+    brokenLinesIn(text).map((each) => Number(/line (\d+) (?:isn't|has a quotation mark)/.exec(each)?.[1])),
+  ).toEqual(lines);
 });
 
 describe("a misspelt variable", () => {
@@ -217,6 +219,13 @@ describe("the environment", () => {
       expect(problemsOf({ ...NEEDED, DISCORD_SHARDS })[0]).toContain(
         "DISCORD_SHARDS is malformed. Set it to auto",
       );
+  });
+
+  it("refuses a folder that only a shell can find", () => {
+    expect(problemsOf({ ...NEEDED, DATA_DIR: "~/crier" })).toEqual([
+      expect.stringMatching(/^DATA_DIR is malformed\. .*only a shell/i),
+    ]);
+    expect(problemsOf({ ...NEEDED, DATA_DIR: "./crier~" })).toEqual([]);
   });
 
   it("keeps a path in the explorer's address", () => {

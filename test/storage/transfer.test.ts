@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -38,6 +38,15 @@ it("says that a folder cannot be made where the system makes none, instead of tr
   expect(run({ DATA_DIR: "/proc/crier" }, "import", file)).toMatchObject({
     status: 1,
     said: expect.stringMatching(/^DATA_DIR: \/proc\/crier.* can't be made/),
+  });
+});
+
+it("says that it may not look into a folder, and not that there is no state", () => {
+  const loop = join(newDataDir(), "loop");
+  symlinkSync(loop, loop);
+  expect(run({ DATA_DIR: loop }, "export", "-")).toMatchObject({
+    status: 1,
+    said: expect.stringMatching(/^DATA_DIR: .*crier.db can't be read \(ELOOP\)/),
   });
 });
 
