@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { context } from "esbuild";
 import { options } from "../build.js";
 import { givePrices, livePast, PAST_MS } from "./history.js";
-import { makeStack } from "./stack.js";
+import { makeStack, REPORT_MS } from "./stack.js";
 import { servePage } from "./web/server.js";
 
 /**
@@ -46,7 +46,10 @@ if (values.tour) {
 }
 const place = await makeStack({
   agoMs: PAST_MS,
-  ...(values.networks === "2" ? { second: { size: { validators: 300, parties: 900 } } } : {}),
+  explorer: { reportMs: REPORT_MS },
+  ...(values.networks === "2"
+    ? { second: { size: { validators: 300, parties: 900 }, reportMs: REPORT_MS } }
+    : {}),
   env: ({ channels, world, guild }) => ({
     GOVERNANCE_CHANNEL_ID: channels.governance.id,
     ...(values.networks === "2"

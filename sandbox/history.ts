@@ -59,7 +59,7 @@ export function givePrices(
 const WELCOME = `Welcome to the sandbox: the real bot, on a made-up ledger. Three things to try:
 **1.** Type \`/validator list\` here, and open a validator from its menu.
 **2.** Press **Open a vote request** in _The world around the bot_, and look into <#GOVERNANCE>: its announcement appears there.
-**3.** Be **Olga** (top right), type \`/subscribe validator\` with a validator that is 🟢 there, take it down, and let an hour pass.`;
+**3.** Be **Olga** (top right), type \`/subscribe validator\` with a validator that is 🟢 there, take it down, and let three hours pass.`;
 
 /**
  * Runs the bot through two days, from PAST_MS ago until now: a vote request that opens, is voted on and ends,

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Message } from "./discord/world.js";
-import { makeStack, type Stack } from "./stack.js";
+import { makeStack, REPORT_MS, type Stack } from "./stack.js";
 
 /** Folder of the documentation's pictures. */
 export const PICTURES = fileURLToPath(new URL("../docs/pictures", import.meta.url));
@@ -51,7 +51,7 @@ export const keptStructures = (): Structures => JSON.parse(readFileSync(FILE, "u
 export const makePictureStack = (): Promise<Stack> =>
   makeStack({
     jobsPerSecond: 5,
-    explorer: { lively: false },
+    explorer: { lively: false, reportMs: REPORT_MS },
     env: ({ channels }) => ({
       GOVERNANCE_CHANNEL_ID: channels.governance.id,
       GOVERNANCE_POLL_SECONDS: "1",
@@ -71,10 +71,11 @@ export async function alertOps({ explorer, discord, pass }: Stack): Promise<Mess
   const olga = { user: people.owner, channel: channels.general };
   await driver.ask(olga, "/subscribe validator", { validator: watched.party.id, channel: ops.id, role });
   const reads = () => explorer.requests.filter(({ path }) => path.endsWith("/validators")).length;
-  for (const minutes of [0, 10, 10, 10, 45]) {
-    await pass(minutes * 60_000);
+  const silenceMs = 2.3 * REPORT_MS;
+  for (const ms of [0, REPORT_MS, REPORT_MS, REPORT_MS, silenceMs]) {
+    await pass(ms);
     for (const each of validators)
-      if (minutes < 45 || each !== watched) explorer.ledger.setValidatorActive(each, true);
+      if (ms < silenceMs || each !== watched) explorer.ledger.setValidatorActive(each, true);
     const before = reads();
     await world.until(() => reads() > before + 1, "the validators' reports");
   }

@@ -28,6 +28,9 @@ export interface Stack {
   close(): Promise<void>;
 }
 
+/** Time between two reports of a validator on today's network, in ms. */
+export const REPORT_MS = 65 * 60_000;
+
 /** Size of a small ledger: fast to create, but its long lists have several pages. */
 export const SMALL = {
   validators: 45,

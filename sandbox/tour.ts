@@ -1,9 +1,10 @@
 import { createInterface } from "node:readline/promises";
 import type { Channel, Message } from "./discord/world.js";
-import { makeStack } from "./stack.js";
+import { makeStack, REPORT_MS } from "./stack.js";
 import { draw, nameBy, rule } from "./terminal.js";
 
 const place = await makeStack({
+  explorer: { reportMs: REPORT_MS },
   env: ({ channels }) => ({
     GOVERNANCE_CHANNEL_ID: channels.governance.id,
     GOVERNANCE_POLL_SECONDS: "1",
