@@ -42,8 +42,8 @@ export function openDatabase(
       throw new StateError(`DATA_DIR: the disk of ${path} is full (${code}). Free some space`);
     throw new StateError(
       existsSync(path)
-        ? `DATA_DIR: ${path} can't be used (${code || accessProblem(path)}). Let the user who runs the bot write to it and its folder`
-        : `DATA_DIR: ${path} can't be made (${code || accessProblem(dataDir)}). Set it to a folder the bot can write to`,
+        ? `DATA_DIR: ${path} can't be used (${accessProblem(path) ?? (statSync(path).isDirectory() ? "EISDIR" : code)}). Mount its disk writable, and let the user who runs the bot write to it and its folder`
+        : `DATA_DIR: ${path} can't be made (${accessProblem(dataDir) ?? code}). Set it to a folder the bot can write to`,
     );
   }
 }
@@ -58,11 +58,11 @@ function makeFolder(folder: string): void {
 /** Returns the code of an error, such as SQLITE_FULL, or its text. */
 export const codeOf = (error: unknown): string => errorCode(error) || String(error);
 
-/** Returns the code of the error with which the file cannot be read or written. SQLite does not say it. */
-function accessProblem(path: string): string {
+/** Returns the code of the error with which a path cannot be read or written, which SQLite does not say. */
+function accessProblem(path: string): string | undefined {
   try {
     accessSync(path, constants.R_OK | constants.W_OK);
-    return "unknown";
+    return undefined;
   } catch (error) {
     return codeOf(error);
   }
@@ -84,5 +84,8 @@ function check(db: Database.Database, path: string): void {
   const row = db.prepare("PRAGMA quick_check(1)").get() as { quick_check?: unknown } | undefined;
   const foundProblem = String(row?.quick_check ?? "no answer");
   if (foundProblem !== "ok")
-    throw new StateError(damaged(path, foundProblem.split("\n")[0]?.slice(0, 200) ?? ""));
+    // A heading names the database first.
+    throw new StateError(
+      damaged(path, (/^(?!\*\*\*).+$/m.exec(foundProblem)?.[0] ?? foundProblem).slice(0, 200)),
+    );
 }

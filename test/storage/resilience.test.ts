@@ -1,4 +1,4 @@
-import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newDataDir } from "../../sandbox/bot-process.js";
@@ -68,10 +68,16 @@ describe("the state in a file", () => {
     expect(open).toThrow(
       expect.objectContaining({
         name: StateError.name,
-        message: expect.stringMatching(/crier\.db is damaged \(.*\): restore it from a backup/),
+        message: expect.stringMatching(/crier\.db is damaged \((?!\*).+\): restore it from a backup/),
       }),
     );
   });
+});
+
+it("a database that is a folder is called one", () => {
+  const dataDir = newDataDir();
+  mkdirSync(join(dataDir, "crier.db"));
+  expect(() => openFileStore(dataDir)).toThrow(/crier\.db can't be used \(EISDIR\)/);
 });
 
 describeWithRedis("the state in Redis", () => {
