@@ -65,7 +65,8 @@ for i = 2, #KEYS do
 end
 return 1`;
 
-const DEADLINE_MS = 5_000;
+/** Time for an answer of Redis, in ms. A readiness probe, which waits for five seconds, then gets the reason (ops/kubernetes.yaml). */
+const DEADLINE_MS = 4_000;
 
 /**
  * Creates the store in Redis, for any number of processes. Calls fail if Redis does not answer in time.
