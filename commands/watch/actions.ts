@@ -11,6 +11,7 @@ import { type ButtonHandler, handlerOf } from "../../src/discord/buttons.js";
 import type { Click } from "../../src/discord/clicks.js";
 import { writeDirectly } from "../../src/discord/direct.js";
 import { say } from "../../src/discord/say.js";
+import { ifAnswered } from "../../src/explorer/errors.js";
 import type { Network } from "../../src/networks/network.js";
 import { type ButtonParameters, buttonAddress } from "../../src/screens/addresses.js";
 import type { Menu } from "../../src/screens/view.js";
@@ -143,8 +144,10 @@ const changeWatch = async ({ feed, id, to, network }: Change, click: Click, serv
     await endRefusals(user.id, services.networks);
     const { network: served, feed: watchedFeed } = foundWatch;
     // News was dropped during the pause.
-    const standing = served ? await watchedFeed.standing(answerDeps(click, served), subscription) : [];
-    return watchList(user.id, services, { feed, id, note: join([md`▶️ Resumed.`, ...standing], "\n") });
+    const standing =
+      served && (await ifAnswered(watchedFeed.standing(answerDeps(click, served), subscription)));
+    const note = join([md`▶️ Resumed.`, ...(standing ?? [])], "\n");
+    return watchList(user.id, services, { feed, id, note });
   }
   return watchList(user.id, services, { feed, id });
 };
