@@ -118,8 +118,12 @@ export function createDeliver(context: SendingContext) {
     const { paused = false } = await subscriptions.health(delivery.channelId);
     const isOutOfDate = wanting.length === 0 || isLateDrill(delivery, now());
     const isUnwanted = isOutOfDate && !delivery.claim;
-    if (!feed || !subscription || isUnwanted || (paused && now() - delivery.at > GIVE_UP_MS)) {
+    if (!feed || !subscription || isUnwanted) {
       await commit(id, undefined);
+      return;
+    }
+    if (paused && now() - delivery.at > GIVE_UP_MS) {
+      await commit(id, undefined, delivery.drill ? [] : await feed.givenUp?.(delivery.event));
       return;
     }
     if (paused) {

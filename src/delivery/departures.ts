@@ -10,7 +10,9 @@ import { lineOf } from "./send.js";
 
 /** Time without a delivery after which a channel is looked up, in ms. */
 const QUIET_MS = 7 * DAY;
-/** Maximum number of channels looked up in one run. They are chosen at random, so that each is checked at some time. */
+/** The last error of a channel whose server has invited the bot again. */
+const INVITED_AGAIN = "the bot was removed from the server, and has been invited again";
+/** Maximum number of channels, and of servers, looked up in one run. They are chosen at random, so that each is checked at some time. */
 const MAX_CHECKED = 20;
 
 /** True if no delivery would show soon that a channel is gone: it is paused, or has been quiet for a week. */
@@ -40,6 +42,24 @@ function isAbandoned(
   return goneSince !== undefined && now - goneSince > LEFT_MS;
 }
 
+/** Returns channels by their server. A subscription from the environment does not know it, but another one in its channel may. */
+function byServer(subscribed: readonly Subscription[]): ReadonlyMap<string | null, readonly string[]> {
+  const guilds = new Map<string, string | null>();
+  for (const { channelId, guildId } of subscribed)
+    guilds.set(channelId, guildId ?? guilds.get(channelId) ?? null);
+  const byGuild = new Map<string | null, string[]>();
+  for (const [channelId, guildId] of guilds) addTo(byGuild, guildId, channelId);
+  return byGuild;
+}
+
+/** Returns those that are looked up in one run. */
+const atRandom = <T>(all: Iterable<T>): T[] =>
+  [...all]
+    .map((each) => ({ each, chance: Math.random() }))
+    .sort((a, b) => a.chance - b.chance)
+    .slice(0, MAX_CHECKED)
+    .map(({ each }) => each);
+
 interface DeparturesContext
   extends Pick<
     DeliveryContext,
@@ -56,25 +76,29 @@ export function createDepartures(context: DeparturesContext) {
   const { state, lease, rest, subscriptions, janitor, pacer, log, now, stopping } = context;
 
   /**
-   * Removes abandoned channels. Those of a server that has invited the bot again stay paused. If Discord does not answer, they are left
-   * for the next run.
+   * Notes which of some servers have invited the bot again: their channels stay paused, and news waits for them again. Returns the
+   * channels of the others. If Discord does not answer, a server is left for the next run.
    */
-  const removeAbandoned = async (abandoned: readonly Subscription[]): Promise<void> => {
-    /** Servers by channel. A subscription from the environment does not know its server, but another one in its channel may. */
-    const guilds = new Map<string, string | null>();
-    for (const { channelId, guildId } of abandoned)
-      guilds.set(channelId, guildId ?? guilds.get(channelId) ?? null);
-    const byGuild = new Map<string | null, string[]>();
-    for (const [channelId, guildId] of guilds) addTo(byGuild, guildId, channelId);
+  const noteReturned = async (
+    byGuild: Iterable<readonly [string | null, readonly string[]]>,
+  ): Promise<string[]> => {
     const leftChannelIds: string[] = [];
     for (const [guildId, channelIds] of byGuild) {
       const isBack = guildId !== null && (await isMember(rest, guildId).catch(() => undefined));
       if (isBack === false) leftChannelIds.push(...channelIds);
       for (const channelId of isBack ? channelIds : []) {
         const { goneSince, ...others } = await subscriptions.health(channelId);
-        await subscriptions.setHealth(channelId, others);
+        // People may have resumed it meanwhile.
+        if (goneSince !== undefined)
+          await subscriptions.setHealth(channelId, { ...others, error: INVITED_AGAIN });
       }
     }
+    return leftChannelIds;
+  };
+
+  /** Removes abandoned channels. */
+  const removeAbandoned = async (abandoned: readonly Subscription[]): Promise<void> => {
+    const leftChannelIds = await noteReturned(byServer(abandoned));
     for await (const piece of inPieces(leftChannelIds, CHANNELS_PER_REMOVAL)) {
       // People may have resumed some of them meanwhile.
       const healths = await subscriptions.healths();
@@ -117,17 +141,15 @@ export function createDepartures(context: DeparturesContext) {
   return async (): Promise<void> => {
     const [all, healths] = await Promise.all([subscriptions.all(), subscriptions.healths()]);
     const healthOf = ({ channelId }: Subscription) => healths.get(channelId) ?? {};
+    const left = await filterInTurns(all, (each) => healthOf(each).goneSince !== undefined);
+    await noteReturned(atRandom(byServer(left)));
     await removeAbandoned(await filterInTurns(all, (each) => isAbandoned(each, healthOf(each), now())));
     const quiet = await filterInTurns(
       all,
       (each) => each.userId === null && !subscriptions.isFixed(each) && isQuiet(each, healthOf(each), now()),
     );
     const byChannel = new Map(quiet.map((each) => [each.channelId, each]));
-    const chosen = [...byChannel.values()]
-      .map((each) => ({ each, chance: Math.random() }))
-      .sort((a, b) => a.chance - b.chance)
-      .slice(0, MAX_CHECKED);
-    const seemGone = await goneAmong(chosen.map(({ each }) => each));
+    const seemGone = await goneAmong(atRandom(byChannel.values()));
     // In an incident, Discord may not know a channel or a server for a moment.
     for (const { each, how } of await goneAmong(seemGone.map((gone) => gone.each))) {
       const { channelId } = each;

@@ -156,7 +156,7 @@ export function createFail(context: SendingContext, record: ReturnType<typeof cr
       case "drop-channel":
         return dropChannel(attempt, later, error);
       case "give-up":
-        await commit(id, undefined);
+        await commit(id, undefined, delivery.drill ? [] : await feed.givenUp?.(event));
         onDelivered(delivery.feed, "given-up", now() - at);
         log.error({ err: error, delivery: id, channel: channelId }, "Gave up a delivery");
         await recordError(

@@ -9,6 +9,7 @@ import type { Rhythms } from "../ledger/network-rhythm.js";
 import type { ScreenName } from "../screens/addresses.js";
 import type { View } from "../screens/view.js";
 import type { State } from "../storage/state.js";
+import type { Write } from "../storage/store.js";
 import type { Markdown } from "../text/markdown.js";
 import type { Subscription } from "./collections.js";
 
@@ -271,6 +272,8 @@ export interface Feed<Event = unknown> {
    * @returns `undefined` if there is nothing to announce any more
    */
   render(event: Event, mark: string, recipients: readonly Subscription[]): Promise<Rendered | undefined>;
+  /** Returns what to write if an event's message is given up, because its channel refused it for a day. */
+  givenUp?(event: Event): Promise<readonly Write[]>;
   /** Functions for editing messages. Missing if messages are never edited. */
   readonly lasting?: LastingMessages;
 }

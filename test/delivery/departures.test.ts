@@ -95,6 +95,16 @@ it("removes quiet channels that were deleted, and notes servers that the bot has
     error: "the bot was removed from the server",
   });
   expect(await subscriptions.health(kept.id)).toEqual({});
+  // A server that invites the bot again a day later gets its news again, once somebody resumes it.
+  now += DAY;
+  again.members.set(world.bot.id, []);
+  await createDepartures(context)();
+  const { goneSince, ...back } = await subscriptions.health(returned.id);
+  expect(goneSince).toBeUndefined();
+  expect(back).toMatchObject({ paused: true, error: expect.stringContaining("has been invited again") });
+  again.members.delete(world.bot.id);
+  await subscriptions.setHealth(returned.id, { ...back, goneSince: now });
+  now -= DAY;
   const isKept = async () => (await subscriptions.all()).some(({ channelId }) => channelId === abandoned.id);
   now += 30 * DAY;
   await createDepartures(context)();

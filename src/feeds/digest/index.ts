@@ -225,7 +225,8 @@ export const digest: FeedModule = {
   pollMs: ({ watchPollSeconds }) => Math.min(LOOK_MS, watchPollSeconds * 1_000),
 
   create(deps) {
-    const { renderer } = deps;
+    const { renderer, state } = deps;
+    const memories = state.open(digests);
     const feed: Feed<DigestEvent> = {
       definition,
       readEvent: (json) => digestEventSchema.safeParse(json).data,
@@ -237,6 +238,13 @@ export const digest: FeedModule = {
       subjectsOf: () => [],
       begins: () => true,
       wants: () => true,
+      // The next digest covers its time, too.
+      async givenUp({ channelId, since, until, dueAt }) {
+        const last = await memories.get(channelId);
+        if (last?.at !== until) return [];
+        const skippedAt = Math.max(dueAt, last.skippedAt ?? 0);
+        return [memories.put(channelId, { at: since, skippedAt, version: null })];
+      },
       async render({ facts: told, ...period }, mark) {
         const view = digestView(told, period, mark);
         return { payload: renderer.message(view), title: headlineOf(view), revision: 0 };

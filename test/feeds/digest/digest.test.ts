@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PERMISSION } from "../../../sandbox/discord/permissions.js";
 import type { Channel } from "../../../sandbox/discord/world.js";
 import { DAY, HOUR, MINUTE } from "../../../src/util/units.js";
 import { type Harness, startHarness, textOf } from "../../harness.js";
@@ -218,5 +219,34 @@ describe("a digest", () => {
     harness.pass(2 * HOUR);
     await polls();
     expect(told()).toHaveLength(11);
+  });
+
+  it("covers the time of one that the channel refused for a day, too", async () => {
+    const { length: before } = told();
+    ledger().openVoteRequest({ title: "Refused motion", lastsMs: 30 * DAY, effectiveInMs: 31 * DAY });
+    await polls();
+    const listed = async () => textOf(await ask("/subscribe list"));
+    const [, covered] = /up to <t:(\d+)/.exec(await listed()) ?? [];
+    const denied = {
+      id: world().bot.id,
+      type: 1 as const,
+      allow: "0",
+      deny: String(PERMISSION.sendMessages),
+    };
+    channel.permission_overwrites.push(denied);
+    untilNine();
+    alive();
+    await expect.poll(listed).toContain("⏸️ **paused**");
+    expect(await listed()).not.toContain(`up to <t:${covered}`);
+    harness.pass(DAY + HOUR);
+    alive();
+    await expect.poll(listed).toContain(`up to <t:${covered}`);
+    channel.permission_overwrites.splice(channel.permission_overwrites.indexOf(denied), 1);
+    await ask("/subscribe resume", { channel: channel.id });
+    untilNine();
+    alive();
+    const text = textOf(await until(before + 1));
+    expect(text).toContain(`From <t:${covered}`);
+    expect(text).toContain("Refused motion");
   });
 });
