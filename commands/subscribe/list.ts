@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Health } from "../../src/delivery/collections.js";
-import type { FeedDefinition } from "../../src/delivery/feed.js";
+import { type FeedDefinition, toldBy } from "../../src/delivery/feed.js";
 import { type ButtonHandler, handlerOf } from "../../src/discord/buttons.js";
 import { NETWORK_OPTION } from "../../src/discord/command.js";
 import type { MessagePayload } from "../../src/discord/message.js";
@@ -46,6 +46,7 @@ async function entryOf(
   const health = await networkState.subscriptions.health(subscription.channelId);
   const currentState = network && (await feed.nowOf?.(network, subscription));
   const isDone = await feed.isDone?.(networkState.state, subscription);
+  const working = toldBy(subscription, feed).length === 0 ? md`⚠️ posts nothing` : md`▶️ active`;
   return present([
     await headline(each, services),
     ...(isBrief ? [] : described(subscription, feed, gone)),
@@ -53,7 +54,7 @@ async function entryOf(
     networkState.subscriptions.isFixed(subscription) && md`${OPERATORS_OWN}`,
     network && (health.paused || subscription.isPaused)
       ? md`⏸️ **paused**. Resume it with \`/subscribe resume\``
-      : (restWords(each, health) ?? (isDone ? md`✅ done` : md`▶️ active`)),
+      : (restWords(each, health) ?? (isDone ? md`✅ done` : working)),
     network && !isBrief && deliveryLine(health),
     network ? errorLine(health) : md`It continues if the bot's operator adds that network again.`,
     md``,

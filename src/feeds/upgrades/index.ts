@@ -6,10 +6,11 @@ import { FIRST_FEED } from "../../delivery/version-1.js";
 import type { ReportIntervals } from "../../directory/active.js";
 import { partiesIn } from "../../directory/groups.js";
 import { activities, createRhythms, readIntervals } from "../../ledger/network-rhythm.js";
-import { standstillView } from "../../screens/standstill.js";
+import { standstillLine, standstillView } from "../../screens/standstill.js";
 import { headlineOf, type View } from "../../screens/view.js";
 import { type Markdown, md, timestampWithAge } from "../../text/markdown.js";
 import { ageOf } from "../../util/clock.js";
+import { present } from "../../util/present.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import { calendarServers } from "../governance/calendar.js";
 import { VALIDATOR_FEED, validatorWatches, watchId } from "../validator/collections.js";
@@ -99,7 +100,12 @@ const definition: FeedDefinition = {
   async standing(deps, subscription) {
     const upgrade = await nextUpgrade(deps);
     const lines = upgrade ? timeLines(upgrade) : [noUpgrade(deps)];
-    return [...lines, ...(await readinessFor(deps, subscription, await readIntervals(deps.state)))];
+    const standstill = await standstillLine(deps.rhythms);
+    return [
+      ...present([standstill]),
+      ...lines,
+      ...(await readinessFor(deps, subscription, await readIntervals(deps.state))),
+    ];
   },
 
   async lastRead(state) {

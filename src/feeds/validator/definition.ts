@@ -251,6 +251,8 @@ export const definition: FeedDefinition = {
     const judgement = judgeReports(seenAt, interval.ms, readAt, chosenAfter(subscription));
     const words = md`last report ${timestamp(seenAt)}; ${rhythmWords(interval)}`;
     if (!isOverdue(activity, rhythm)) return md`🟢 ${words}`;
+    // Other subscriptions may read its reports during a pause.
+    if (subscription.isPaused) return md`🟡 ${words}`;
     // A person may want to be told later than after two missed reports.
     return judgement.standing === "silent"
       ? md`🟡 ${words}; not alerted yet: alerts are on hold, or I'm checking again`
