@@ -153,9 +153,9 @@ export function brokenLinesIn(text: string): string[] {
       problems.push(`.env: line ${at + 1} isn't NAME=value. Correct it, or put # in front of it`);
     const [quote = ""] = /^["'`]/.exec(value ?? "") ?? [];
     if (quote === "" || value?.includes(quote, 1)) continue;
-    // A quoted value may have several lines.
+    // A quoted value may have several lines, but no variable.
     const end = lines.findIndex((each, index) => index > at && each.includes(quote));
-    if (end > at) at = end;
+    if (end > at && !lines.slice(at + 1, end + 1).some((each) => VARIABLE.test(each))) at = end;
     else
       problems.push(`.env: line ${at + 1} has a quotation mark that nothing closes. Close it, or remove it`);
   }

@@ -50,6 +50,7 @@ it.each<[what: string, text: string, lines: readonly number[]]>([
   ["a colon, also in the last line", "A: 1\nB=2\nC:3", [1, 3]],
   ["a name with a space, in quotes or missing", 'A B=1\n"C"=2\n=\nD=3', [1, 2, 3]],
   ["a quoted value of several lines", 'A="one\ntwo\nthree"\nB=1\nnote', [5]],
+  ["a quotation mark that only the next variable closes", 'A="one\nB="two"\nC=1', [1]],
   ["a quotation mark that is not closed", 'A="one\nB=1\nnote', [1, 3]],
 ])("lines of .env that are no variable are named: %s", (_, text, lines) => {
   expect(

@@ -96,6 +96,8 @@ const announcedSchema = z.object({
   revision: z.number().exactOptional(),
   /** True if a person deleted it. Later messages are then sent without a reference to it. */
   gone: z.boolean().exactOptional(),
+  /** True for a forum's post that later news has opened. It is never edited, so that news archives it at the end. */
+  byNews: z.boolean().exactOptional(),
   editedAt: timestampSchema.exactOptional(),
   /** True once the message shows that its subject has ended. Without `editedAt`, it was sent like that. */
   isOver: z.boolean().exactOptional(),

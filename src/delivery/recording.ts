@@ -134,7 +134,12 @@ function writesFor(
   if (!beginsSubject && sent.threadId !== undefined && !sent.gone)
     for (const subject of subjects)
       writes.push(
-        announced.put(announcedId(message.feed, subject, channelId), { ...message, subject, news: false }),
+        announced.put(announcedId(message.feed, subject, channelId), {
+          ...message,
+          subject,
+          news: false,
+          byNews: true,
+        }),
       );
   const ownMessageName = sent.gone ? undefined : feed.lastsAs?.(event);
   if (ownMessageName === undefined) return writes;
@@ -177,9 +182,7 @@ export function createRecord(context: SendingContext) {
    */
   const archiveEnded = async ({ feed, delivery, known }: Attempt, sent: Arrived): Promise<void> => {
     const [subject] = feed.subjectsOf(delivery.event);
-    const isFinal = known
-      ? known.isOver === true || known.revision === undefined
-      : !feed.begins(delivery.event);
+    const isFinal = known ? known.isOver === true || known.byNews === true : !feed.begins(delivery.event);
     const threadId = known?.threadId ?? sent.threadId;
     if (delivery.drill || sent.gone || !isFinal || threadId === undefined || subject === undefined) return;
     const ended = await feed.lasting?.stateOf(subject, delivery.channelId);

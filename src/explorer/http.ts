@@ -7,8 +7,8 @@ import { parseLargeJson } from "./values.js";
 /** Maximum size of a body in bytes, after decompression. Parsing this much JSON blocks the event loop for about 50 ms. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
-/** Minimum length of a key that is hidden in answers, in characters. A shorter one may be part of any id. */
-const MIN_KEY = 8;
+/** Minimum length of a key that is hidden in answers, in characters. A shorter one may be part of any number or name. */
+const MIN_KEY = 16;
 
 /** A JSON body, parsed and as text, with its size in bytes. */
 export interface Body {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { createTurns } from "../util/turns.js";
 import { type Budget, type Priority, SHARES } from "./budget.js";
 import { ExplorerError } from "./errors.js";
@@ -25,8 +26,11 @@ export interface RequestQueue {
    * own error
    */
   run<T>(waiters: Waiters, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
-  /** Takes a token for a request that replaces a running one. False if none is left, or if the queue is paused. */
-  mayCheck(): Promise<boolean>;
+  /**
+   * Takes a token for a request that replaces a running one. False if none is left, or if the queue is paused.
+   * @param patienceMs how long it waits for a token, in ms
+   */
+  mayCheck(patienceMs: number): Promise<boolean>;
   /** Returns why work cannot be sent now: no one who waits for it may send a request, or the explorer has asked for a pause. */
   refusal(waiters: Waiters): ExplorerError | undefined;
   /** Pauses the queue for this time, in ms, because the explorer asked for it. */
@@ -203,7 +207,16 @@ export function createQueue({ budget, concurrency }: QueueOptions): RequestQueue
       if (!waiters.isAllowed()) return spentError();
       return pausedUntil > performance.now() ? pausedError() : undefined;
     },
-    mayCheck: async () => pausedUntil <= performance.now() && (await budget.take("background")) <= 0,
+    async mayCheck(patienceMs) {
+      const giveUpAt = performance.now() + patienceMs;
+      for (;;) {
+        if (pausedUntil > performance.now()) return false;
+        const waitMs = await budget.take("background");
+        if (waitMs <= 0) return true;
+        if (performance.now() + waitMs > giveUpAt) return false;
+        await delay(waitMs);
+      }
+    },
     pause(ms) {
       pausedUntil = Math.max(pausedUntil, performance.now() + ms);
       if (ms <= MAX_WAIT_MS) return;

@@ -15,8 +15,10 @@ const CHECK_MS = 3_000;
 /** Time for which the bot remembers that another endpoint answers while some fail, in ms. */
 const CHECKED_MS = 10 * SECOND;
 
-/** Maximum number of endpoints that may fail since the last success while it is unknown whether others answer. */
-const FEW_FAILING = 2;
+/** Time after an answer within which the explorer counts as up while it can't be asked, in ms. */
+const RECENT_MS = 30 * SECOND;
+/** Time for which a trial waits for the budget to ask another endpoint, in ms. */
+const TRIAL_PATIENCE_MS = 5 * SECOND;
 
 /** Called after each attempt with its status, its duration and its wait in the queue before it. */
 export type OnRequest = (outcome: {
@@ -88,6 +90,8 @@ export function createVerdicts({ get, queue, onWithheld, onRequest }: VerdictOpt
   /** Errors of withheld endpoints after which an endpoint that usually answers was refused, too. */
   const refusals = new WeakSet<Error>();
   const reported = new Set<EndpointName>();
+  /** Time of the last answer (monotonic clock, ms). */
+  let answeredAt = Number.NEGATIVE_INFINITY;
   /** Endpoints that failed since the last success. A single failing endpoint does not mean that the explorer is down. */
   const failingEndpoints = new Set<EndpointName>();
   /** Errors of endpoints that fail while others answer. */
@@ -101,6 +105,7 @@ export function createVerdicts({ get, queue, onWithheld, onRequest }: VerdictOpt
   const isUnreachable = ({ problem, status }: ExplorerError) => problem === "failing" && status === undefined;
 
   const noteAnswer = (asked: Asked) => {
+    answeredAt = performance.now();
     // The key is accepted, so the endpoints that were withheld before are restricted for it.
     for (const restricted of withheld) answered.delete(restricted);
     withheld.clear();
@@ -109,13 +114,14 @@ export function createVerdicts({ get, queue, onWithheld, onRequest }: VerdictOpt
   };
 
   /** Asks an endpoint again because another one is in doubt. It uses the doubted request's place in the queue. */
-  const check = async ({ path, query }: Asked, ms: number): Promise<void> => {
-    if (!(await queue.mayCheck()))
+  const check = async ({ path, query }: Asked, ms: number, patienceMs = 0): Promise<void> => {
+    if (!(await queue.mayCheck(patienceMs)))
       throw new ExplorerError("busy", "No request is left for a check", { unsent: true });
     const startedAt = performance.now();
     let status = "200";
     try {
       await withDeadline(ms, undefined, (signal) => get(path, query, signal));
+      answeredAt = performance.now();
     } catch (error) {
       if (error instanceof ExplorerError) status = statusOf(error);
       throw error;
@@ -153,9 +159,9 @@ export function createVerdicts({ get, queue, onWithheld, onRequest }: VerdictOpt
   });
 
   /** True if an endpoint answers now. `undefined` if no request is left to find out. */
-  const isAnswering = async (asked: Asked): Promise<boolean | undefined> => {
+  const isAnswering = async (asked: Asked, patienceMs: number): Promise<boolean | undefined> => {
     try {
-      await check(asked, CHECK_MS);
+      await check(asked, CHECK_MS, patienceMs);
       return true;
     } catch (error) {
       if (isUnknown(error)) return true;
@@ -169,7 +175,7 @@ export function createVerdicts({ get, queue, onWithheld, onRequest }: VerdictOpt
    * True if the endpoint that answered last, apart from the failing ones, or the dashboard answers now. `undefined` if no request is
    * left to find out.
    */
-  const isAnotherAnswering = async (): Promise<boolean | undefined> => {
+  const isAnotherAnswering = async (patienceMs: number): Promise<boolean | undefined> => {
     const mayAnswer = ({ endpoint }: Asked) => !failingEndpoints.has(endpoint) && !withheld.has(endpoint);
     const isAnswered = await singleFlight(
       healthChecks,
@@ -177,7 +183,7 @@ export function createVerdicts({ get, queue, onWithheld, onRequest }: VerdictOpt
       async () => {
         const latest = [...answered.values()].findLast(mayAnswer);
         const others = [latest ?? DASHBOARD, DASHBOARD].filter(mayAnswer);
-        const answers = await Promise.all([...new Set(others)].map(isAnswering));
+        const answers = await Promise.all([...new Set(others)].map((each) => isAnswering(each, patienceMs)));
         return answers.includes(true) || (answers.includes(undefined) ? undefined : false);
       },
       true,
@@ -240,9 +246,11 @@ export function createVerdicts({ get, queue, onWithheld, onRequest }: VerdictOpt
       if (error.retryable || error.problem === "unreadable") failingEndpoints.add(endpoint);
       const isInDoubt =
         isFailure(error) && (isUnreachable(error) || failingEndpoints.size > 1 || trials.ofExplorer);
-      // If no request is left to ask another endpoint, only one or two that answer with errors count as an exception.
-      const isException = !isUnreachable(error) && !trials.ofExplorer && failingEndpoints.size <= FEW_FAILING;
-      if (isInDoubt && ((await isAnotherAnswering()) ?? isException)) endpointErrors.add(error);
+      // All others wait for a trial, so that it may wait for the budget.
+      const patienceMs = trials.ofExplorer ? TRIAL_PATIENCE_MS : 0;
+      // If no request is left to ask another endpoint, one that answered lately will do.
+      const isException = !isUnreachable(error) && performance.now() - answeredAt < RECENT_MS;
+      if (isInDoubt && ((await isAnotherAnswering(patienceMs)) ?? isException)) endpointErrors.add(error);
       return error;
     },
   };

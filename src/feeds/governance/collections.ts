@@ -49,6 +49,8 @@ const trackedVoteRequest = z.object({
   unconfirmedAction: z.string().exactOptional(),
   /** True if the tally has changed since the votes and the action were read. */
   needsDetail: z.boolean().exactOptional(),
+  /** True while messages about it lack the details, because the explorer did not answer when they were written. */
+  isIncomplete: z.boolean().exactOptional(),
   /** True if the request is gone and its ending is unknown. */
   endUnconfirmed: z.boolean().exactOptional(),
   /** Increases with each announced vote. */

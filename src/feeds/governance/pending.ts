@@ -125,12 +125,8 @@ export function createPendingCheck({ explorer, requests, superValidators, names,
     let { needsDetail, ...next } = request;
     let isAnswered = true;
     const events: GovernanceEvent[] = [];
-    const isIncomplete = requests.incomplete.has(key);
-    const isWanted = wantsVotes || wantsChanges || wantsExpiry || isIncomplete || isUndated(key, request);
+    const isWanted = wantsVotes || wantsChanges || wantsExpiry || isUndated(key, request);
     const detail = isWanted ? await detailOf(request) : null;
-    // The messages are edited, unless the next reading of the details fails again.
-    const isCompleted = isIncomplete && detail !== undefined;
-    if (isCompleted) requests.incomplete.delete(key);
     if (isUndated(key, request) && detail !== undefined) {
       askedForOpening.add(key);
       next = { ...next, openedAt: detail && firstVoteAt(votesIn(detail.rawPayload)) };
@@ -158,7 +154,7 @@ export function createPendingCheck({ explorer, requests, superValidators, names,
     const hasExpired = wantsExpiry && isCurrent ? !(await wasInTime(request, detail)) : request.hasExpired;
     const isJudged = hasExpired !== undefined && hasExpired !== request.hasExpired;
     if (isJudged) next = { ...next, hasExpired };
-    const isMoved = isJudged || isCompleted || !isDeepStrictEqual(tallyOf(next), tallyOf(request));
+    const isMoved = isJudged || !isDeepStrictEqual(tallyOf(next), tallyOf(request));
     next = { ...next, revision: next.revision + (isMoved ? 1 : 0) };
     return { next: isAnswered ? next : { ...next, needsDetail: true }, events };
   };
@@ -176,7 +172,6 @@ export function createPendingCheck({ explorer, requests, superValidators, names,
       ([key, each]) =>
         each.needsDetail ||
         unproven.has(key) ||
-        requests.incomplete.has(key) ||
         isUndated(key, each) ||
         (votes && each.phase === "open" && (!each.votes || each.yes === null || each.no === null)),
     );

@@ -31,7 +31,7 @@ export function createTrackedVoteRequests(
     all: () => loadRequests(),
     get: async (key: string) => (await loadRequests()).get(key),
     put: requests.put,
-    /** Keys of requests whose messages lack the details, because the explorer did not answer when they were written. */
+    /** Keys of requests about which a message was just written without the details (`TrackedVoteRequest.isIncomplete`). */
     incomplete: new Set<string>(),
     /** True if a request's document could not be read, and the request has not been tracked again since. */
     wasSetAside: async (key: string) => !(await loadRequests()).has(key) && requests.wasSetAside(key),

@@ -80,7 +80,7 @@ export function createSnapshots({ explorer, hourly, requests, names, now }: Snap
     const listedRequest = known && !row ? toVoteRequest(known) : fromExplorer(row ?? null, null);
     // Mark the missing details, so that the message says so.
     const readRequest = detailed ?? { ...listedRequest, detail: "unanswered" as const };
-    if (known && readRequest.detail === "unanswered") requests.incomplete.add(key);
+    if (known && readRequest.detail === "unanswered" && !isUnlisted) requests.incomplete.add(key);
     const request = known ? withTracked(readRequest, known) : readRequest;
     const superValidators = await withTimeout(countSuperValidators(explorer), DETAIL_MS, () => undefined);
     const hasEnded = isOver(readRequest, now()) || isOver(request, now());

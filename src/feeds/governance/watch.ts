@@ -8,6 +8,7 @@ import { ageOf, isTimely } from "../../util/clock.js";
 import { MINUTE } from "../../util/units.js";
 import { findOld, findVanished, isUnknown } from "./closings.js";
 import type { TrackedVoteRequest } from "./collections.js";
+import { createCompletion } from "./completion.js";
 import { findDueReminders } from "./due-reminders.js";
 import { eventId, type GovernanceEvent } from "./events.js";
 import { createList } from "./list.js";
@@ -62,6 +63,7 @@ export function createGovernanceWatch(deps: GovernanceWatchDeps) {
   const { explorer, state, requests, superValidators, onLearnt, pollMs, now } = deps;
   const readTimes = state.open(progress);
   const checkPending = createPendingCheck(deps);
+  const completeDetails = createCompletion(deps);
 
   /** Yields the findings as one step, and caches them once they are written. */
   async function* settle(
@@ -175,6 +177,7 @@ export function createGovernanceWatch(deps: GovernanceWatchDeps) {
     const isLost = (known: TrackedVoteRequest) => isUnknown(explorer, known, rows.length === 0);
     const subscribedChannels = await subscribers.subscriptions();
     yield* settle(await checkPending(subscribedChannels));
+    yield* settle(await completeDetails());
     // If the process was suspended, the tallies are older than the clock, and the next poll reads them again. It does not wait twice in a
     // row, because a slow explorer must not keep the reminders back.
     hasWaited = !hasWaited && !isTimely(completeAt, now());

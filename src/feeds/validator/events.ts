@@ -76,6 +76,8 @@ const validatorEventSchema = z.discriminatedUnion("kind", [
     kind: z.literal("upgrade"),
     ...oneFields,
     upgradeAt: timestampSchema,
+    /** The time that the last warning named, if the upgrade was moved since. */
+    movedFrom: timestampSchema.optional(),
     days: z.number(),
     target: z.string(),
     running: z.string(),

@@ -211,6 +211,9 @@ export function newsView(
         "warning",
         [
           md`Transactions pause on ${timestampWithAge(event.upgradeAt)}. A validator without a compatible version can't send or receive any afterwards.`,
+          ...(event.movedFrom === undefined
+            ? []
+            : [md`-# Moved. It was scheduled for ${timestamp(event.movedFrom, "f")}.`]),
           md`-# Compared with ${code(event.target, 40)}, the newest version in common use. The vote doesn't say which version is needed.`,
         ],
       );

@@ -59,7 +59,17 @@ export function warnOfUpgrade(
   const isBehind = compareVersions(running, target) < 0;
   const days = dueWarning(upgradeAt, isBehind, toldUpgrade, now);
   if (upgradeAt !== undefined && days !== undefined) {
-    found.events.push({ kind: "upgrade", channelId, validator, upgradeAt, days, target, running });
+    const isMoved = toldUpgrade !== undefined && toldUpgrade.at !== upgradeAt && toldUpgrade.at > now;
+    found.events.push({
+      kind: "upgrade",
+      channelId,
+      validator,
+      upgradeAt,
+      days,
+      target,
+      running,
+      ...defined({ movedFrom: isMoved ? toldUpgrade.at : undefined }),
+    });
     return { at: upgradeAt, days, decidedAt };
   }
   if (!toldUpgrade || !isRescheduled(toldUpgrade, upgradeDecision, now)) return toldUpgrade;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { DAY, HOUR } from "../../../src/util/units.js";
 import { type Harness, startHarness } from "../../harness.js";
 
@@ -7,6 +7,31 @@ beforeAll(async () => {
   harness = await startHarness({ env: () => ({ GOVERNANCE_POLL_SECONDS: "1" }) });
 });
 afterAll(() => harness.close());
+
+it("a forum's post about several requests stays open while one of them is", async () => {
+  const { world, driver, guild, people, channels } = harness.discord;
+  const { ledger } = harness.explorer;
+  const forum = world.addChannel({ type: 15, guild_id: guild.id, name: "several" });
+  await driver.ask({ user: people.owner, channel: channels.general }, "/subscribe governance", {
+    channel: forum.id,
+  });
+  const requests = [1, 2, 3, 4, 5].map((number) => ledger.openVoteRequest({ title: `Several ${number}` }));
+  const post = () => [...world.channels.values()].find(({ parent_id }) => parent_id === forum.id);
+  const told = () => {
+    const found = post();
+    return found ? world.read(found).map(({ content }) => content) : [];
+  };
+  await world.until(() => told().some((text) => text.includes("5 new vote requests")), "the post");
+  if (requests[0]) ledger.closeVoteRequest(requests[0], "Rejected");
+  await world.until(() => told().some((text) => text.includes("Rejected: Several 1")), "the outcome");
+  const next = ledger.openVoteRequest({ title: "A later one" });
+  await world.until(
+    () => [...world.channels.values()].some(({ name }) => name.includes("A later one")),
+    "the next post",
+  );
+  expect(post()?.thread_metadata?.archived).toBe(false);
+  ledger.closeVoteRequest(next, "Rejected");
+});
 
 it("a forum's post that was locked when news came still shows the outcome at the end", async () => {
   const { world, driver, guild, people, channels } = harness.discord;
