@@ -8,6 +8,7 @@ import { ageOf, pastTime } from "../util/clock.js";
 import { inMemory } from "../util/memory.js";
 import { HOUR } from "../util/units.js";
 import {
+  hasSlowedTo,
   intervalFromReading,
   intervalOf,
   MAX_STORED_GAPS,
@@ -83,15 +84,19 @@ export interface Interval {
   readonly isOwn: boolean;
 }
 
-/** Returns a validator's reporting interval, or the network's until its own is known. */
+/**
+ * Returns a validator's reporting interval, or the network's until its own is known. A quick validator whose last report came after the
+ * network's or the usual interval has probably slowed down, as older nodes do that are upgraded. If not, its next report shows that.
+ */
 export function intervalFor(
   activity: ReportGaps | undefined,
   network: Pick<NetworkRhythm, "intervalMs"> | undefined,
 ): Interval {
+  const networkMs = network?.intervalMs ?? USUAL_INTERVAL_MS;
   const ownInterval = activity && intervalOf(activity);
-  return ownInterval === undefined
-    ? { ms: network?.intervalMs ?? USUAL_INTERVAL_MS, isOwn: false }
-    : { ms: ownInterval, isOwn: true };
+  if (!activity || ownInterval === undefined) return { ms: networkMs, isOwn: false };
+  const slowerMs = [networkMs, USUAL_INTERVAL_MS].find((each) => hasSlowedTo(each, activity, ownInterval));
+  return { ms: slowerMs ?? ownInterval, isOwn: true };
 }
 
 /** Returns the network's rhythm; `undefined` if it is unknown. @throws {StateError} */

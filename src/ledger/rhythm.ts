@@ -36,6 +36,12 @@ export function intervalOf({ gaps, roughGaps = [] }: ReportGaps): number | undef
   return agree ? median(roughGaps) : undefined;
 }
 
+/** True if a validator's last gap was about this long, unlike its interval, in ms. */
+export const hasSlowedTo = (ms: number, { gaps }: ReportGaps, intervalMs: number): boolean => {
+  const lastGap = gaps.at(-1) ?? 0;
+  return lastGap > lateAfter(intervalMs) && lastGap > 0.8 * ms && lastGap < lateAfter(ms);
+};
+
 /** Time without a reading that is too short to hide a report, in ms. */
 export const SHORT_PAUSE_MS = 15 * MINUTE;
 

@@ -12,6 +12,29 @@ const silences = async (scenario: Scenario, forMs: number) =>
     kind === "silent" || kind === "many" ? [(at - START) / HOUR] : [],
   );
 
+it.concurrent("a quick validator that slows down to the network's interval is reported once at most, and in time when it dies", async () => {
+  const [slower, death] = [START + 6 * HOUR, START + 14 * HOUR];
+  const quick = regular(10 * MINUTE);
+  const told = await silences(
+    {
+      validators: 60,
+      watched: [3],
+      lastReport: (number, now) => {
+        if (number !== 3) return hourly(number, now);
+        return Math.max(
+          quick(number, Math.min(now, slower)),
+          now < slower ? 0 : hourly(number, Math.min(now, death)),
+        );
+      },
+    },
+    20 * HOUR,
+  );
+  const [early, ...later] = told;
+  expect(early).toBeLessThan(8);
+  expect(later).toHaveLength(1);
+  expect(later[0]).toBeLessThan(17.5);
+});
+
 describe.concurrent("a validator that dies", () => {
   it("is reported although the explorer cannot answer a later page of the list", async () => {
     const told = await silences(
