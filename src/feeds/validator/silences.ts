@@ -122,8 +122,11 @@ export function overWithin(poll: Poll, alert: SilentAlert, at: number, isGone = 
   setMembers(poll, id, groupAlert, members);
 }
 
-/** Marks a member of open groups as back, because the explorer lists it again with a new report. */
-export function backWithin(poll: Poll, channelId: string, validator: string): void {
+/**
+ * Marks a member of open groups as back, because the explorer lists it again with a new report.
+ * @param at time of that report, epoch ms
+ */
+export function backWithin(poll: Poll, channelId: string, validator: string, at: number): void {
   for (const id of poll.found.groups.get(channelId) ?? []) {
     const groupAlert = alertIn(poll, id);
     const isReturned = (member: GroupAlert["members"][number]) =>
@@ -132,7 +135,7 @@ export function backWithin(poll: Poll, channelId: string, validator: string): vo
     const members = groupAlert.members.map((member) => {
       if (!isReturned(member)) return member;
       const { isGone, ...rest } = member;
-      return { ...rest, backAt: poll.now };
+      return { ...rest, backAt: at };
     });
     setMembers(poll, id, groupAlert, members);
   }

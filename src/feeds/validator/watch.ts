@@ -102,12 +102,13 @@ function noteReturn(poll: Poll, { id, validator, subscription, watch }: WatchedV
   const { channelId } = subscription;
   const { goneAt = now, ...rest } = watch;
   // The explorer may show its old row again.
-  const isSeen = (reading.seen.get(validator)?.seenAt ?? 0) > goneAt;
+  const { seenAt = 0 } = reading.seen.get(validator) ?? {};
   const lastReport = directory.entry("validator", validator)?.seenAt ?? undefined;
-  if (!isListedAgain(goneAt, isSeen, lastReport, now)) return;
+  if (!isListedAgain(goneAt, seenAt > goneAt, lastReport, now)) return;
   found.watches.set(id, rest);
   found.events.push({ kind: "listed", channelId, validator, since: goneAt });
-  backWithin(poll, channelId, validator);
+  const reportedAt = Math.max(seenAt, lastReport ?? 0);
+  backWithin(poll, channelId, validator, reportedAt > goneAt ? Math.min(reportedAt, now) : now);
 }
 
 /** True if a new report of a silent validator must be its first one: no other can have come since the last reading. */
