@@ -40,7 +40,7 @@ const named = ({ content }: Told): string => content.replaceAll("\\", "");
  * and that nothing else is told.
  */
 export const judgeUpgrades: Judge = function* ({ history, community }, evidence) {
-  const own = evidence.in(community.upgrades).filter(({ content }) => content.includes("Network upgrade"));
+  const own = evidence.in(community.upgrades).filter(({ content }) => /network upgrade/i.test(content));
   const phases = phasesOf(history);
   for (const [index, { from, to, upgradeAt }] of phases.entries()) {
     const before = phases[index - 1]?.upgradeAt ?? null;
@@ -70,9 +70,14 @@ function* judgeReminders(
   evidence: Evidence,
 ): Iterable<string> {
   const steps = [
-    { words: "freeze in", beforeMs: FREEZE_MS + DAY, endsMs: FREEZE_MS + HOUR },
-    { words: "freeze in", beforeMs: FREEZE_MS + HOUR, endsMs: FREEZE_MS },
-    { words: "transactions pause about now", beforeMs: 0, endsMs: -6 * HOUR },
+    { words: /freeze in/, beforeMs: FREEZE_MS + DAY, endsMs: FREEZE_MS + HOUR },
+    { words: /freeze in/, beforeMs: FREEZE_MS + HOUR, endsMs: FREEZE_MS },
+    // A bot that was away at that time says that it has passed.
+    {
+      words: /transactions pause about now|time of the network upgrade has passed/,
+      beforeMs: 0,
+      endsMs: -6 * HOUR,
+    },
   ];
   const explained = new Set<Told>();
   const endAt = phases.at(-1)?.to ?? 0;
@@ -85,7 +90,7 @@ function* judgeReminders(
       const [dueAt, endsAt] = [upgradeAt - beforeMs, upgradeAt - endsMs];
       const told = own.filter(
         (each) =>
-          named(each).includes(words) &&
+          words.test(named(each)) &&
           each.at >= dueAt - JUMP_MS &&
           // The last hour belongs to the next reminder, which has the same words.
           each.at < endsAt + (beforeMs > FREEZE_MS + HOUR ? -JUMP_MS : JUMP_MS) &&
@@ -95,7 +100,7 @@ function* judgeReminders(
           (beforeMs === 0 || each.text.includes(`<t:${upgradeAt / 1_000}:f>`)),
       );
       for (const each of told) explained.add(each);
-      const where = `"${words}" before ${iso(upgradeAt)}`;
+      const where = `${words} before ${iso(upgradeAt)}`;
       if (told.length > 1) yield `Told ${told.length} times: ${where}`;
       const end = Math.min(endsAt, validUntil);
       if (
@@ -108,7 +113,7 @@ function* judgeReminders(
     }
   }
   for (const each of own) {
-    const isReminder = steps.some(({ words }) => named(each).includes(words));
+    const isReminder = steps.some(({ words }) => words.test(named(each)));
     if (isReminder && !explained.has(each)) yield `A reminder of nothing: ${each.content} at ${iso(each.at)}`;
   }
 }
