@@ -3,20 +3,11 @@ import { keyed } from "lit/directives/keyed.js";
 import { live } from "lit/directives/live.js";
 import type { Option } from "../../discord/driver.js";
 import type { Deed, Given, Outcome, ShownCommand, Snapshot } from "../snapshot.js";
-
-/** Discord's option types. */
-const TYPE = { text: 3, whole: 4, flag: 5, channel: 7, role: 8, mentionable: 9, number: 10 } as const;
+import { choicesOf, type Filled, TYPE, typedCommand } from "./typed-command.js";
 
 interface Choice {
   readonly name: string;
   readonly value: string | number;
-}
-
-interface Filled {
-  /** Text in the field. */
-  readonly text: string;
-  /** Value that is sent. */
-  readonly value: string | number | boolean;
 }
 
 /** Unsent input. */
@@ -59,45 +50,6 @@ const empty = (): Draft => ({
 /** Scrolls the highlighted choice into view. */
 const show = (id: string) =>
   requestAnimationFrame(() => document.getElementById(id)?.scrollIntoView({ block: "nearest" }));
-
-/** Returns the value of an option that was typed: one of its choices by its name, or the text. */
-function typedValue(option: Option, text: string, { channels, roles, people }: Snapshot): Filled {
-  const choices: readonly { readonly name: string; readonly value: Filled["value"] }[] = [
-    ...(option.choices ?? []),
-    ...(option.type === TYPE.flag ? [true, false].map((value) => ({ name: String(value), value })) : []),
-    ...[...channels, ...roles, ...people].flatMap(({ id, name }) =>
-      option.type === TYPE.channel || option.type === TYPE.role || option.type === TYPE.mentionable
-        ? [{ name, value: id }]
-        : [],
-    ),
-  ];
-  const wanted = text.replace(/^[#@]/, "").toLowerCase();
-  const found = choices.find(({ name }) => name.toLowerCase() === wanted);
-  const isNumber = option.type === TYPE.whole || option.type === TYPE.number;
-  return { text: found?.name ?? text, value: found?.value ?? (isNumber ? Number(text) : text) };
-}
-
-/**
- * Returns the command in a text with its whole name and a space, and the options that follow, as the documents write them:
- * `/price over: 7 days`.
- */
-function wholeCommand(
-  text: string,
-  snapshot: Snapshot,
-): readonly [command: ShownCommand, filled: Draft["filled"]] | undefined {
-  const [command] = snapshot.commands
-    .filter(({ name }) => text.toLowerCase().startsWith(`/${name} `))
-    .sort((a, b) => b.name.length - a.name.length);
-  if (!command) return undefined;
-  const names = command.options.map(({ name }) => name).join("|");
-  const parts = names === "" ? [] : text.slice(command.name.length + 1).split(new RegExp(` (${names}):`));
-  const filled = command.options.flatMap((option) => {
-    const at = parts.indexOf(option.name, 1);
-    const value = at % 2 === 1 ? (parts[at + 1] ?? "").trim() : "";
-    return value === "" ? [] : [[option.name, typedValue(option, value, snapshot)] as const];
-  });
-  return [command, Object.fromEntries(filled)];
-}
 
 /** Creates the message box, for text or a slash command with its options. */
 export function createComposer({ update, act }: Parts) {
@@ -257,10 +209,7 @@ export function createComposer({ update, act }: Parts) {
       }`;
   };
 
-  const select = (
-    { name, required = false }: Option,
-    choices: readonly (Choice | { name: string; value: boolean })[],
-  ) =>
+  const select = ({ name, required = false }: Option, choices: ReturnType<typeof choicesOf>) =>
     html`<select
       id=${`option-${name}`}
       ?required=${required}
@@ -273,24 +222,9 @@ export function createComposer({ update, act }: Parts) {
       ${choices.map((choice) => html`<option ?selected=${draft.filled[name]?.value === choice.value}>${choice.name}</option>`)}
     </select>`;
 
-  const field = (option: Option, { channels, roles, people }: Snapshot) => {
-    const byId = (each: { id: string; name: string }) => ({ name: each.name, value: each.id });
-    if (option.choices?.length) return select(option, option.choices);
-    switch (option.type) {
-      case TYPE.flag:
-        return select(option, [
-          { name: "True", value: true },
-          { name: "False", value: false },
-        ]);
-      case TYPE.channel:
-        return select(option, channels.filter(({ type }) => type !== 1).map(byId));
-      case TYPE.role:
-        return select(option, roles.map(byId));
-      case TYPE.mentionable:
-        return select(option, [...people, ...roles].map(byId));
-      default:
-        return textField(option);
-    }
+  const field = (option: Option, snapshot: Snapshot) => {
+    const choices = choicesOf(option, snapshot);
+    return choices.length > 0 ? select(option, choices) : textField(option);
   };
 
   const filling = (command: ShownCommand, snapshot: Snapshot) => html`<form
@@ -359,7 +293,7 @@ export function createComposer({ update, act }: Parts) {
         if (!text.trim() || fitting.length > 0) return;
         reset();
         const { error } = await act({ do: "say", text });
-        // What Discord refuses can be corrected, such as a text that is too long.
+        // A message that Discord refuses can be corrected, such as one that is too long.
         if (error !== undefined && draft.text === "") change({ text });
       }}
     >
@@ -377,8 +311,8 @@ export function createComposer({ update, act }: Parts) {
         .value=${live(draft.text)}
         @input=${(event: InputEvent) => {
           const { value } = event.target as HTMLInputElement;
-          const whole = wholeCommand(value, snapshot);
-          if (whole) start(...whole);
+          const typedOne = typedCommand(value, snapshot);
+          if (typedOne) start(...typedOne);
           else change({ text: value, active: 0, closed: false });
         }}
         @keydown=${(event: KeyboardEvent) =>

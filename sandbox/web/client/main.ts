@@ -7,6 +7,7 @@ import type { Deed, Outcome, ShownChannel, Snapshot, Turn } from "../snapshot.js
 import { createComposer } from "./composer.js";
 import { controls } from "./controls.js";
 import { dialog } from "./dialog.js";
+import { follow, keepUp, noteScroll, watchGrowth } from "./following.js";
 import { type Handlers, messages } from "./message.js";
 import { addLooks } from "./styles.js";
 
@@ -89,10 +90,7 @@ async function post(path: string, body: Deed | Turn): Promise<Outcome> {
 
 async function act(deed: Deed): Promise<Outcome> {
   // Discord shows one's own messages and the answers to them.
-  if (deed.do === "command" || deed.do === "say") {
-    isFollowing = true;
-    scrollDown();
-  }
+  if (deed.do === "command" || deed.do === "say") follow();
   const outcome = await post("/act", deed);
   if (outcome.dialog && (deed.do === "press" || deed.do === "pick"))
     state.dialog = { shown: outcome.dialog, message: deed.message };
@@ -123,7 +121,7 @@ function listen(): void {
     noteSeen(snapshot);
     update();
     const isNew = snapshot.messages.at(-1)?.id !== last || snapshot.thinking.length > 0;
-    if (isNew && isFollowing) scrollDown();
+    if (isNew) keepUp();
   };
   events.onerror = () => {
     state.away = true;
@@ -139,33 +137,6 @@ function noteSeen({ channels }: Snapshot): void {
 
 const isUnread = ({ id, messages }: ShownChannel): boolean => messages > (state.seen[id] ?? 0);
 
-/** Distance from the end that counts as being there, in pixels. */
-const NEAR_PX = 120;
-const isAtEnd = (log: Element): boolean => log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_PX;
-
-/** True unless the reader has scrolled to older messages. */
-let isFollowing = true;
-/** Keeps the end in view while pictures load, which makes messages longer. */
-const growth = new ResizeObserver(() => {
-  if (isFollowing) scrollDown();
-});
-/** Watches the messages for growth. They are created again with another theme. */
-const watchGrowth = () => {
-  growth.disconnect();
-  const content = document.querySelector(".log > *");
-  if (content) growth.observe(content);
-};
-
-/** Scrolls to the newest message after the next render. */
-function scrollDown(): void {
-  requestAnimationFrame(() =>
-    requestAnimationFrame(() => {
-      const log = document.querySelector(".log");
-      if (log) log.scrollTop = log.scrollHeight;
-    }),
-  );
-}
-
 function go(more: Partial<Pick<State, "viewer" | "channel" | "network">>): void {
   const snapshot = state.snapshot;
   Object.assign(state, more, { dialog: undefined, notice: "" });
@@ -173,10 +144,9 @@ function go(more: Partial<Pick<State, "viewer" | "channel" | "network">>): void 
   const kept = snapshot?.channels.find(({ id }) => id === state.channel);
   if (more.viewer && kept?.type === 1) state.channel = "";
   if (snapshot) noteSeen(snapshot);
-  isFollowing = true;
   listen();
   update();
-  scrollDown();
+  follow();
 }
 
 const composer = createComposer({ update, act });
@@ -244,9 +214,7 @@ function log(snapshot: Snapshot, channel: ShownChannel | undefined): TemplateRes
     go: (id) => go({ channel: id }),
   };
   return html`<div class="log" role="log" aria-label=${`Messages in ${channel?.name ?? ""}`} tabindex="0"
-    @scroll=${({ currentTarget }: Event) => {
-      if (currentTarget instanceof Element) isFollowing = isAtEnd(currentTarget);
-    }}>
+    @scroll=${noteScroll}>
     ${
       // The components read the theme only when they are created.
       keyed(state.light, shownMessages(snapshot, handlers))
