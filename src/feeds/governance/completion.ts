@@ -1,18 +1,10 @@
-import { ifAnswered } from "../../explorer/errors.js";
-import { readDetail } from "../../ledger/vote-requests.js";
 import { ageOf } from "../../util/clock.js";
 import { MINUTE } from "../../util/units.js";
 import type { TrackedVoteRequest } from "./collections.js";
-import type { ReadFindings, RequestDeps } from "./requests.js";
+import { type Detail, type ReadFindings, type RequestDeps, readTrackedDetail } from "./requests.js";
 
 /** Time after which details that could not be read are asked for again, in ms. */
 const RETRY_MS = 2 * MINUTE;
-
-/** The result of a reading: true if the explorer has the details. Missing if it did not answer. */
-interface Completed {
-  readonly key: string;
-  readonly hasDetail?: boolean;
-}
 
 /**
  * Creates the check that reads the details which messages lack, because the explorer did not answer when they were written. It reads
@@ -24,24 +16,27 @@ export function createCompletion({
   now,
 }: Pick<RequestDeps, "explorer" | "requests" | "now">) {
   const askedAt = new Map<string, number>();
-  let reading: Promise<Completed> | undefined;
+  let isReading = false;
+  /** Returns the result of the last reading, or throws its error, once it has finished. */
+  let finished: (() => { readonly key: string; readonly detail: Detail }) | undefined;
 
-  const readOne = async (key: string, { identity, contractIds }: TrackedVoteRequest): Promise<Completed> => {
-    const detail = readDetail(explorer, { contractId: contractIds.at(-1) ?? null, trackingCid: identity });
-    return (await ifAnswered(detail.then((found) => ({ key, hasDetail: found != null })))) ?? { key };
-  };
-
-  /** Returns a finished reading, if there is one. @throws what it threw, unless the explorer did not answer */
-  const takeFinished = async (): Promise<Completed | undefined> => {
-    const isRunning = Symbol();
-    let isFinished = true;
-    try {
-      const outcome = await Promise.race([reading, Promise.resolve(isRunning)]);
-      isFinished = outcome !== isRunning;
-      return typeof outcome === "symbol" ? undefined : outcome;
-    } finally {
-      if (isFinished) reading = undefined;
-    }
+  const read = (key: string, request: TrackedVoteRequest): void => {
+    askedAt.set(key, now());
+    isReading = true;
+    readTrackedDetail(explorer, request)
+      .then(
+        (detail) => {
+          finished = () => ({ key, detail });
+        },
+        (error: unknown) => {
+          finished = () => {
+            throw error;
+          };
+        },
+      )
+      .finally(() => {
+        isReading = false;
+      });
   };
 
   /** Marks the requests whose messages lack the details, also for after a restart, and those that are complete. */
@@ -53,23 +48,20 @@ export function createCompletion({
       if (request && !request.isIncomplete) learnt.set(key, { ...request, isIncomplete: true });
     }
     requests.incomplete.clear();
-    const finished = reading && (await takeFinished());
-    const request = finished && knownRequests.get(finished.key);
-    if (request && finished.hasDetail !== undefined) {
-      askedAt.delete(finished.key);
+    const takeFinished = finished;
+    finished = undefined;
+    const result = takeFinished?.();
+    const request = result && knownRequests.get(result.key);
+    if (request && result.detail !== undefined) {
+      askedAt.delete(result.key);
       const { isIncomplete, ...complete } = request;
-      learnt.set(finished.key, { ...complete, revision: complete.revision + (finished.hasDetail ? 1 : 0) });
+      const isMoved = result.detail !== null;
+      learnt.set(result.key, { ...complete, revision: complete.revision + (isMoved ? 1 : 0) });
     }
     const isDue = ([key, each]: readonly [string, TrackedVoteRequest]) =>
       each.isIncomplete === true && !learnt.has(key) && ageOf(askedAt.get(key) ?? 0, now()) > RETRY_MS;
-    const next = reading ? undefined : [...knownRequests].find(isDue);
-    if (next) {
-      const [key, each] = next;
-      askedAt.set(key, now());
-      reading = readOne(key, each);
-      // Its error is thrown by the next poll.
-      reading.catch(() => {});
-    }
+    const next = isReading ? undefined : [...knownRequests].find(isDue);
+    if (next) read(...next);
     return { learnt, events: [] };
   };
 }

@@ -6,7 +6,7 @@ import { readPagesOf } from "../../explorer/paging.js";
 import type { Vote, VoteRequestDetail } from "../../explorer/schema/governance.js";
 import type { Reading } from "../../explorer/service.js";
 import { standingOf } from "../../ledger/vote-phase.js";
-import { firstVoteAt, readDetail } from "../../ledger/vote-requests.js";
+import { firstVoteAt } from "../../ledger/vote-requests.js";
 import { castIn } from "../../ledger/vote-rules.js";
 import { votesIn } from "../../ledger/votes.js";
 import { lazy } from "../../util/single-flight.js";
@@ -14,7 +14,7 @@ import { compareAction } from "./action-changes.js";
 import type { TrackedVoteRequest } from "./collections.js";
 import { votesInContract } from "./contract-votes.js";
 import type { GovernanceEvent } from "./events.js";
-import type { ReadFindings, RequestDeps } from "./requests.js";
+import { type Detail, type ReadFindings, type RequestDeps, readTrackedDetail } from "./requests.js";
 import { type GovernanceTopic, topics } from "./topics.js";
 import { neededForTracked, sawQuorum, tallyOf, toVoteRequest } from "./tracking.js";
 import { compareVotes, votesOn } from "./vote-changes.js";
@@ -22,8 +22,6 @@ import { compareVotes, votesOn } from "./vote-changes.js";
 /** Maximum number of pages of votes that are read after a tally has changed. */
 const MAX_VOTE_PAGES = 6;
 
-/** Details of a request. `undefined` if the explorer does not answer, null if there are none. */
-type Detail = VoteRequestDetail | null | undefined;
 type ListedVotes = () => Promise<Reading<readonly Vote[]> | undefined>;
 
 /** The parts of a request to read. */
@@ -54,14 +52,6 @@ export function createPendingCheck({ explorer, requests, superValidators, names,
             (request.yes ?? 0) + (request.no ?? 0),
         ),
       MAX_VOTE_PAGES,
-    );
-
-  /** Returns the details of the newest version. */
-  const detailOf = ({ identity, contractIds }: TrackedVoteRequest): Promise<Detail> =>
-    ifAnswered(
-      readDetail(explorer, { contractId: contractIds.at(-1) ?? null, trackingCid: identity }).then(
-        (detail) => detail ?? null,
-      ),
     );
 
   /** Returns the requester's party and its names. */
@@ -126,7 +116,7 @@ export function createPendingCheck({ explorer, requests, superValidators, names,
     let isAnswered = true;
     const events: GovernanceEvent[] = [];
     const isWanted = wantsVotes || wantsChanges || wantsExpiry || isUndated(key, request);
-    const detail = isWanted ? await detailOf(request) : null;
+    const detail = isWanted ? await readTrackedDetail(explorer, request) : null;
     if (isUndated(key, request) && detail !== undefined) {
       askedForOpening.add(key);
       next = { ...next, openedAt: detail && firstVoteAt(votesIn(detail.rawPayload)) };

@@ -1,5 +1,8 @@
 import type { FeedDeps } from "../../delivery/module.js";
+import { ifAnswered } from "../../explorer/errors.js";
+import type { VoteRequestDetail } from "../../explorer/schema/governance.js";
 import type { Explorer } from "../../explorer/service.js";
+import { readDetail } from "../../ledger/vote-requests.js";
 import type { State } from "../../storage/state.js";
 import { yieldIfBusy } from "../../util/event-loop.js";
 import { lazy } from "../../util/single-flight.js";
@@ -41,6 +44,20 @@ export function createTrackedVoteRequests(
     },
   };
 }
+
+/** Details of a request. `undefined` if the explorer does not answer, null if there are none. */
+export type Detail = VoteRequestDetail | null | undefined;
+
+/** Reads the details of a tracked request's newest version. */
+export const readTrackedDetail = (
+  explorer: Explorer,
+  { identity, contractIds }: Pick<TrackedVoteRequest, "identity" | "contractIds">,
+): Promise<Detail> =>
+  ifAnswered(
+    readDetail(explorer, { contractId: contractIds.at(-1) ?? null, trackingCid: identity }).then(
+      (detail) => detail ?? null,
+    ),
+  );
 
 /** Dependencies of the checks of tracked vote requests. */
 export interface RequestDeps extends Pick<FeedDeps, "state" | "names" | "now"> {
