@@ -6,7 +6,7 @@ import { GIVE_UP_MS } from "./decisions.js";
 import { isLateDrill } from "./drill.js";
 import { createFail, PAUSED_MS } from "./failing.js";
 import { type Feed, receives } from "./feed.js";
-import { type Attempt, createRecord, type SendingContext } from "./recording.js";
+import { type Attempt, createRecord, givenUpWrites, type SendingContext } from "./recording.js";
 import { createSender, lineOf } from "./send.js";
 
 /** Duration of a claim, in ms. The request is aborted when it ends. Until then, no other process sends the delivery. */
@@ -123,7 +123,7 @@ export function createDeliver(context: SendingContext) {
       return;
     }
     if (paused && now() - delivery.at > GIVE_UP_MS) {
-      await commit(id, undefined, delivery.drill ? [] : await feed.givenUp?.(delivery.event));
+      await commit(id, undefined, await givenUpWrites(feed, delivery));
       return;
     }
     if (paused) {

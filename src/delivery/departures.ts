@@ -84,6 +84,7 @@ export function createDepartures(context: DeparturesContext) {
   ): Promise<string[]> => {
     const leftChannelIds: string[] = [];
     for (const [guildId, channelIds] of byGuild) {
+      if (stopping.aborted || lease.validUntil() <= now()) break;
       const isBack = guildId !== null && (await isMember(rest, guildId).catch(() => undefined));
       if (isBack === false) leftChannelIds.push(...channelIds);
       for (const channelId of isBack ? channelIds : []) {
@@ -141,9 +142,13 @@ export function createDepartures(context: DeparturesContext) {
   return async (): Promise<void> => {
     const [all, healths] = await Promise.all([subscriptions.all(), subscriptions.healths()]);
     const healthOf = ({ channelId }: Subscription) => healths.get(channelId) ?? {};
-    const left = await filterInTurns(all, (each) => healthOf(each).goneSince !== undefined);
+    const isRemoved = (each: Subscription) => isAbandoned(each, healthOf(each), now());
+    const left = await filterInTurns(
+      all,
+      (each) => healthOf(each).goneSince !== undefined && !isRemoved(each),
+    );
     await noteReturned(atRandom(byServer(left)));
-    await removeAbandoned(await filterInTurns(all, (each) => isAbandoned(each, healthOf(each), now())));
+    await removeAbandoned(await filterInTurns(all, isRemoved));
     const quiet = await filterInTurns(
       all,
       (each) => each.userId === null && !subscriptions.isFixed(each) && isQuiet(each, healthOf(each), now()),

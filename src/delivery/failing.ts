@@ -11,7 +11,13 @@ import {
   watchers,
 } from "./collections.js";
 import { backoffMs, GIVE_UP_MS, resultOf } from "./decisions.js";
-import { type Attempt, type createRecord, type SendingContext, whileSubscribed } from "./recording.js";
+import {
+  type Attempt,
+  type createRecord,
+  givenUpWrites,
+  type SendingContext,
+  whileSubscribed,
+} from "./recording.js";
 
 /** Interval at which a paused channel is checked again, in ms. */
 export const PAUSED_MS = 8_000;
@@ -156,7 +162,7 @@ export function createFail(context: SendingContext, record: ReturnType<typeof cr
       case "drop-channel":
         return dropChannel(attempt, later, error);
       case "give-up":
-        await commit(id, undefined, delivery.drill ? [] : await feed.givenUp?.(event));
+        await commit(id, undefined, await givenUpWrites(feed, delivery));
         onDelivered(delivery.feed, "given-up", now() - at);
         log.error({ err: error, delivery: id, channel: channelId }, "Gave up a delivery");
         await recordError(

@@ -172,6 +172,10 @@ async function keptPosts(
   return (await Promise.all(writes)).flat();
 }
 
+/** Returns what a feed writes because a delivery is given up. */
+export const givenUpWrites = async (feed: Feed, { drill, event }: Delivery): Promise<readonly Write[]> =>
+  drill ? [] : ((await feed.givenUp?.(event)) ?? []);
+
 /** Creates the function that records a delivery that was sent. */
 export function createRecord(context: SendingContext) {
   const { state, rest, subscriptions, commit, onDelivered, onRecorded, log, now } = context;
