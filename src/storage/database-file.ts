@@ -40,10 +40,13 @@ export function openDatabase(
     if (isDamage(code)) throw new StateError(damaged(path, code));
     if (isFullDisk(code))
       throw new StateError(`DATA_DIR: the disk of ${path} is full (${code}). Free some space`);
+    if (!existsSync(path))
+      throw new StateError(
+        `DATA_DIR: ${path} can't be made (${accessProblem(dataDir) ?? code}). Set it to a folder the bot can write to`,
+      );
+    const reason = statSync(path).isDirectory() ? "EISDIR" : (accessProblem(path) ?? code);
     throw new StateError(
-      existsSync(path)
-        ? `DATA_DIR: ${path} can't be used (${accessProblem(path) ?? (statSync(path).isDirectory() ? "EISDIR" : code)}). Mount its disk writable, and let the user who runs the bot write to it and its folder`
-        : `DATA_DIR: ${path} can't be made (${accessProblem(dataDir) ?? code}). Set it to a folder the bot can write to`,
+      `DATA_DIR: ${path} can't be used (${reason}). Mount its disk writable, and let the user who runs the bot write to it and its folder`,
     );
   }
 }

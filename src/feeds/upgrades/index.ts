@@ -100,12 +100,11 @@ const definition: FeedDefinition = {
   async standing(deps, subscription) {
     const upgrade = await nextUpgrade(deps);
     const lines = upgrade ? timeLines(upgrade) : [noUpgrade(deps)];
-    const standstill = await standstillLine(deps.rhythms);
-    return [
-      ...present([standstill]),
+    return present([
+      await standstillLine(deps.rhythms),
       ...lines,
       ...(await readinessFor(deps, subscription, await readIntervals(deps.state))),
-    ];
+    ]);
   },
 
   async lastRead(state) {

@@ -209,13 +209,12 @@ export function newsView(
       return news(
         md`⚠️ Network upgrade in ${spanWords(Math.max(HOUR, Math.round((event.upgradeAt - known.now) / HOUR) * HOUR))}: ${name} still runs ${event.running}`,
         "warning",
-        [
+        present([
           md`Transactions pause on ${timestampWithAge(event.upgradeAt)}. A validator without a compatible version can't send or receive any afterwards.`,
-          ...(event.movedFrom === undefined
-            ? []
-            : [md`-# Moved. It was scheduled for ${timestamp(event.movedFrom, "f")}.`]),
+          event.movedFrom !== undefined &&
+            md`-# Moved. It was scheduled for ${timestamp(event.movedFrom, "f")}.`,
           md`-# Compared with ${code(event.target, 40)}, the newest version in common use. The vote doesn't say which version is needed.`,
-        ],
+        ]),
       );
     case "rescheduled": {
       const { warnedOf, upgradeAt } = event;
