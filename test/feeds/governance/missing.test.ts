@@ -497,7 +497,7 @@ describe("missing votes", () => {
     const one = textOf(await ask("/watch proposal", { proposal: request.trackingCid ?? "" }, late));
     expect(one).toContain("Its reminder times before this date have passed");
 
-    // Who resumes a watch learns what happened meanwhile.
+    // The answer to a resumption says what happened meanwhile.
     const { driver } = harness.discord;
     const there = { user: late, channel: harness.discord.channels.general };
     const resumed = async (part: string, meanwhile: () => void) => {
