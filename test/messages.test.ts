@@ -111,6 +111,13 @@ const NOT_SHOWN: readonly string[] = [
 
 /** Beginnings of sentences that no scene shows, because they need a state that is rare, or that one sandbox does not have. */
 const RARE: readonly string[] = [
+  "The explorer hadn't listed them for a while. You'll get aler",
+  "The explorer hasn't listed them for at least half an hour. Y",
+  "They've been behind for a day. Their operators should update",
+  "You were warned that … were behind before it. It was schedul",
+  "You were warned that … were behind before it. You'll be warn",
+  "…: … still run old versions",
+  "⚠️ Old versions: …. Most run …",
   "No longer reported here",
   "Problems with the bot are no longer reported in this channel",
   "I couldn't check if it has voted on ….",

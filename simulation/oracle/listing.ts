@@ -27,8 +27,13 @@ export const judgeRemovals: Judge = function* ({ community }, evidence) {
 export const judgeReturns: Judge = function* ({ history, community }, evidence) {
   for (const { channelId, validator } of community.validators) {
     const name = `Node ${validator}`;
+    // The same news about several validators is one message.
     const about = (words: string) =>
-      evidence.in(channelId).filter(({ content }) => content.endsWith(`${words}: ${name}`));
+      evidence
+        .in(channelId)
+        .filter(
+          ({ content, text }) => content.includes(`${words}: `) && new RegExp(`${name}(?!\\d)`).test(text),
+        );
     for (const { at: goneAt } of about("No longer listed")) {
       const absence = history.oddities
         .get(name)

@@ -10,14 +10,13 @@ export const judgeVersions: Judge = function* ({ history, community }, evidence)
   const { spreads, endAt, validatorCount } = history;
   for (const { channelId, validator } of community.validators)
     for (const [index, { at, version, upgrades }] of spreads.entries()) {
-      const told = evidence
-        .in(channelId)
-        .filter(
-          ({ content, text }) =>
-            content.includes(`Old version: Node ${validator}`) &&
-            !new RegExp(`Node ${validator}\\d`).test(content) &&
-            new RegExp(`most run \`?${version.replaceAll(".", "\\.")}(?!\\d)`).test(text),
-        );
+      const told = evidence.in(channelId).filter(
+        ({ content, text }) =>
+          // The same news about several validators is one message.
+          /Old versions?: /.test(content) &&
+          new RegExp(`Node ${validator}(?!\\d)`).test(text) &&
+          new RegExp(`[Mm]ost run \`?${version.replaceAll(".", "\\.")}(?!\\d)`).test(text),
+      );
       const where = `Node ${validator} behind ${version} of ${iso(at)} in ${channelId}`;
       const own = [upgrades, ...spreads.slice(index + 1).map((later) => later.upgrades)];
       const upgradedAt = Math.min(...own.map((each) => each.get(validator) ?? Number.POSITIVE_INFINITY));

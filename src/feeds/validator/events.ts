@@ -24,6 +24,13 @@ const laterFields = {
   members: z.array(z.string()).optional(),
   ...groupFields,
 };
+/** Fields of the same news about several validators, whose `validator` is `MANY` (together.ts). */
+const sharedFields = {
+  members: z.array(z.string()).optional(),
+  /** Time of the poll that found them. */
+  toldAt: timestampSchema.optional(),
+  ...groupFields,
+};
 
 const validatorEventSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("silent"), ...alertSchema }),
@@ -38,9 +45,9 @@ const validatorEventSchema = z.discriminatedUnion("kind", [
     isBackEarlier: z.boolean().optional(),
   }),
   /** The explorer no longer lists the validator. */
-  z.object({ kind: z.literal("gone"), ...alertSchema, isCalm: z.boolean().optional() }),
+  z.object({ kind: z.literal("gone"), ...alertSchema, isCalm: z.boolean().optional(), ...sharedFields }),
   /** The explorer lists the validator again. `since` is the time when it no longer did. */
-  z.object({ kind: z.literal("listed"), ...alertSchema }),
+  z.object({ kind: z.literal("listed"), ...alertSchema, ...sharedFields }),
   /** A validator that another team watches belongs to a group that was told before. `since` is when it was told. */
   z.object({ kind: z.literal("joined"), ...alertSchema }),
   z.object({
@@ -70,6 +77,7 @@ const validatorEventSchema = z.discriminatedUnion("kind", [
     ...oneFields,
     target: z.string(),
     running: z.string().nullable(),
+    ...sharedFields,
   }),
   /** The validator is behind shortly before an upgrade of the network. */
   z.object({
@@ -81,6 +89,7 @@ const validatorEventSchema = z.discriminatedUnion("kind", [
     days: z.number(),
     target: z.string(),
     running: z.string(),
+    ...sharedFields,
   }),
   /** The upgrade that a person was warned of is now at another time, or cancelled. */
   z.object({
@@ -92,6 +101,7 @@ const validatorEventSchema = z.discriminatedUnion("kind", [
     upgradeAt: timestampSchema.optional(),
     /** When the vote that changed it took effect. */
     decidedAt: timestampSchema,
+    ...sharedFields,
   }),
   z.object({
     kind: z.literal("traffic"),
@@ -148,6 +158,8 @@ export function subjectOf(event: ValidatorEvent): string | undefined {
     case "rescheduled":
     case "traffic":
       return undefined;
+    case "gone":
+      return event.validator === MANY ? undefined : silenceOf(event.validator, event.since);
     default:
       return silenceOf(event.validator, event.since);
   }
@@ -165,6 +177,9 @@ export const beginningOf = (subject: string): string => `${subject}:begins`;
 /** Returns an event's id. The same event always has the same id. */
 export function eventId(event: ValidatorEvent): string {
   const subject = subjectOf(event);
+  // A poll finds one event of a kind for each member at most.
+  if ("toldAt" in event && event.toldAt !== undefined)
+    return `${event.members?.[0]}:${event.kind}:${event.toldAt}`;
   if (subject !== undefined && begins(event)) return beginningOf(subject);
   switch (event.kind) {
     case "worse":

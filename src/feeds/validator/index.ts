@@ -28,6 +28,7 @@ import {
 } from "./events.js";
 import { newsView } from "./messages.js";
 import { alertButtons } from "./respond.js";
+import { isShared, sharedView } from "./together.js";
 import { alertView, knownOf } from "./views.js";
 import { createValidatorWatch } from "./watch.js";
 
@@ -146,7 +147,7 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
         event.validator === MANY ? undefined : event.validator,
         event.kind === "worse" || event.kind === "again",
       );
-      const view = newsView(news, knownState, mark);
+      const view = isShared(news) ? sharedView(news, knownState, mark) : newsView(news, knownState, mark);
       return { payload: renderer.message(view), title: headlineOf(view), revision: 0 };
     },
     lasting: { stateOf, current: currentMessage, titleOf, beginningOf },

@@ -138,6 +138,29 @@ export function manyView(alert: GroupAlert, known: Known, mark: string): View {
   };
 }
 
+type UpgradeEvent = Extract<ValidatorEvent, { kind: "upgrade" }>;
+
+/** Returns the first words of a warning before an upgrade of the network. */
+export const upgradeIn = ({ upgradeAt }: UpgradeEvent, now: number): Markdown =>
+  md`⚠️ Network upgrade in ${spanWords(Math.max(HOUR, Math.round((upgradeAt - now) / HOUR) * HOUR))}`;
+
+/** Returns the lines of a warning before an upgrade of the network. */
+export const upgradeLines = ({ upgradeAt, movedFrom, target }: UpgradeEvent): Markdown[] =>
+  present([
+    md`Transactions pause on ${timestampWithAge(upgradeAt)}. A validator without a compatible version can't send or receive any afterwards.`,
+    movedFrom !== undefined && md`-# Moved. It was scheduled for ${timestamp(movedFrom, "f")}.`,
+    md`-# Compared with ${code(target, 40)}, the newest version in common use. The vote doesn't say which version is needed.`,
+  ]);
+
+/** Returns the headline about an upgrade that is now at another time, or cancelled. */
+export const rescheduledWords = ({
+  warnedOf,
+  upgradeAt,
+}: Extract<ValidatorEvent, { kind: "rescheduled" }>): Markdown =>
+  upgradeAt === undefined
+    ? md`⚪ Network upgrade of ${utcDay(warnedOf)} cancelled`
+    : md`🛠️ Network upgrade moved: ${pauseWords(upgradeAt)}, not on ${utcDate(warnedOf)}`;
+
 /** Returns a separate message about an event, which is never edited. */
 export function newsView(
   event: Exclude<ValidatorEvent, { kind: "silent" | "many" | "hold" | "moving" }>,
@@ -207,27 +230,18 @@ export function newsView(
       );
     case "upgrade":
       return news(
-        md`⚠️ Network upgrade in ${spanWords(Math.max(HOUR, Math.round((event.upgradeAt - known.now) / HOUR) * HOUR))}: ${name} still runs ${event.running}`,
+        md`${upgradeIn(event, known.now)}: ${name} still runs ${event.running}`,
         "warning",
-        present([
-          md`Transactions pause on ${timestampWithAge(event.upgradeAt)}. A validator without a compatible version can't send or receive any afterwards.`,
-          event.movedFrom !== undefined &&
-            md`-# Moved. It was scheduled for ${timestamp(event.movedFrom, "f")}.`,
-          md`-# Compared with ${code(event.target, 40)}, the newest version in common use. The vote doesn't say which version is needed.`,
-        ]),
+        upgradeLines(event),
       );
-    case "rescheduled": {
-      const { warnedOf, upgradeAt } = event;
-      return upgradeAt === undefined
-        ? news(md`⚪ Network upgrade of ${utcDay(warnedOf)} cancelled`, "neutral", [
-            md`You were warned that ${name} was behind before it. It was scheduled for ${timestamp(warnedOf, "f")}.`,
+    case "rescheduled":
+      return event.upgradeAt === undefined
+        ? news(rescheduledWords(event), "neutral", [
+            md`You were warned that ${name} was behind before it. It was scheduled for ${timestamp(event.warnedOf, "f")}.`,
           ])
-        : news(
-            md`🛠️ Network upgrade moved: ${pauseWords(upgradeAt)}, not on ${utcDate(warnedOf)}`,
-            "warning",
-            [md`You were warned that ${name} was behind before it. You'll be warned again if it still is.`],
-          );
-    }
+        : news(rescheduledWords(event), "warning", [
+            md`You were warned that ${name} was behind before it. You'll be warned again if it still is.`,
+          ]);
     case "traffic": {
       const { percent, used, bought } = event;
       const bytesLeft = String(Math.max(0, Number(bought) - Number(used)));

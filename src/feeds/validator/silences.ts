@@ -17,6 +17,7 @@ import { type judge, manyAt, togetherMs } from "./decide.js";
 import { MANY, manySubject, silenceOf, type ValidatorEvent } from "./events.js";
 import type { WatchedValidator } from "./memory.js";
 import { alertIn, type Poll } from "./poll.js";
+import { together } from "./together.js";
 
 /** Returns the open alert of a subscription. */
 export function openAlert(
@@ -235,13 +236,19 @@ function withMembers(poll: Poll, event: Extract<ValidatorEvent, { kind: "worse" 
   return { ...event, members: silentMembers.map(({ validator }) => validator), isOfAll: group.isOfAll };
 }
 
-/** Publishes one event for each new group, and later news about groups, once the reports of all their members are known. */
+/**
+ * Publishes one event for each new group, and later news about groups, once the reports of all their members are known. The same news
+ * about several validators becomes one event.
+ */
 export function announceMany(poll: Poll): void {
   const { found, loaded } = poll;
-  const events = found.events.splice(0).flatMap((event) => {
+  const singleEvents = found.events.splice(0).flatMap((event) => {
     const isLater = (event.kind === "worse" || event.kind === "again") && event.validator === MANY;
     return isLater ? (withMembers(poll, event) ?? []) : [event];
   });
+  const isOfAll = (channelId: string, validator: string) =>
+    loaded.watched.get(watchId(channelId, validator))?.subscription.subject === SUPER_VALIDATORS;
+  const events = together(singleEvents, isOfAll, poll.now);
   // A push with thousands of arguments would overflow the stack.
   for (const event of events) found.events.push(event);
   for (const [id, alert] of found.alerts)

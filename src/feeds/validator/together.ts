@@ -1,0 +1,137 @@
+import { address } from "../../screens/addresses.js";
+import type { View } from "../../screens/view.js";
+import { type Markdown, md, timestamp } from "../../text/markdown.js";
+import { addTo } from "../../util/groups.js";
+import { present } from "../../util/present.js";
+import { MANY, type ValidatorEvent } from "./events.js";
+import { type Known, listLink, MAX_IN_NEWS, MAX_NAMED, namesOf } from "./message-parts.js";
+import { rescheduledWords, upgradeIn, upgradeLines } from "./messages.js";
+
+/** Minimum number of validators about which the same news is one message. */
+const LEAST_TOGETHER = 5;
+
+/** News that a poll may find about many validators at the same time, and that is not part of an alert. */
+type ShareableEvent = Extract<
+  ValidatorEvent,
+  { kind: "gone" | "listed" | "version" | "upgrade" | "rescheduled" }
+>;
+
+/** The same news about several validators. */
+type SharedEvent = ShareableEvent & { readonly members: readonly string[] };
+
+const isShareable = (event: ValidatorEvent): event is ShareableEvent =>
+  ["gone", "listed", "version", "upgrade", "rescheduled"].includes(event.kind);
+
+/** True if an event is about several validators and belongs to no alert. */
+export const isShared = (event: ValidatorEvent): event is SharedEvent =>
+  isShareable(event) && event.members !== undefined;
+
+/** Returns what news about several validators must have in common to be the same. */
+function newsKey(event: ShareableEvent): string {
+  const { channelId, kind } = event;
+  switch (event.kind) {
+    case "version":
+      return JSON.stringify([channelId, kind, event.target]);
+    case "upgrade":
+      return JSON.stringify([channelId, kind, event.upgradeAt, event.days, event.movedFrom, event.target]);
+    case "rescheduled":
+      return JSON.stringify([channelId, kind, event.warnedOf, event.decidedAt]);
+    default:
+      return JSON.stringify([channelId, kind]);
+  }
+}
+
+/** True if a channel watches a validator as one of all super validators. */
+type IsOfAll = (channelId: string, validator: string) => boolean;
+
+/** Returns one event for the same news about several validators. It is calm if somebody has taken the alerts of all of them. */
+function merged(first: ShareableEvent, all: readonly ShareableEvent[], isOfAll: IsOfAll, now: number) {
+  const members = all.map(({ validator }) => validator);
+  const sharedFields = {
+    validator: MANY,
+    members,
+    toldAt: now,
+    isOfAll: members.some((party) => isOfAll(first.channelId, party)),
+  };
+  if (first.kind !== "gone") return { ...first, ...sharedFields };
+  return { ...first, ...sharedFields, isCalm: all.every((event) => event.kind === "gone" && event.isCalm) };
+}
+
+/** Returns the events of a poll, with one for the same news about `LEAST_TOGETHER` validators or more of a channel. */
+export function together(events: readonly ValidatorEvent[], isOfAll: IsOfAll, now: number): ValidatorEvent[] {
+  const groups = new Map<string, ShareableEvent[]>();
+  for (const event of events) if (isShareable(event)) addTo(groups, newsKey(event), event);
+  return events.flatMap((event) => {
+    const all = isShareable(event) ? (groups.get(newsKey(event)) ?? []) : [];
+    const [first] = all;
+    if (!first || all.length < LEAST_TOGETHER) return [event];
+    return event === first ? [merged(first, all, isOfAll, now)] : [];
+  });
+}
+
+/** Returns the headline, the tone and the lines of news about several validators. */
+function wordsOf(
+  event: SharedEvent,
+  names: string,
+  now: number,
+): readonly [headline: Markdown, tone: View["tone"], lines: readonly Markdown[]] {
+  switch (event.kind) {
+    case "gone":
+      return [
+        md`⚪ No longer listed: ${names}`,
+        "neutral",
+        [
+          md`The explorer hasn't listed them for at least half an hour. You'll get no alerts about them until they're listed again.`,
+        ],
+      ];
+    case "listed":
+      return [
+        md`🟢 Listed again: ${names}`,
+        "good",
+        [md`The explorer hadn't listed them for a while. You'll get alerts about them again.`],
+      ];
+    case "version":
+      return [
+        md`⚠️ Old versions: ${names}. Most run ${event.target}`,
+        "warning",
+        [md`They've been behind for a day. Their operators should update them.`],
+      ];
+    case "upgrade":
+      return [md`${upgradeIn(event, now)}: ${names} still run old versions`, "warning", upgradeLines(event)];
+    case "rescheduled":
+      return [
+        rescheduledWords(event),
+        event.upgradeAt === undefined ? "neutral" : "warning",
+        [
+          event.upgradeAt === undefined
+            ? md`You were warned that ${names} were behind before it. It was scheduled for ${timestamp(event.warnedOf, "f")}.`
+            : md`You were warned that ${names} were behind before it. You'll be warned again if they still are.`,
+        ],
+      ];
+  }
+}
+
+/** Returns the message about the same news of several validators, which is never edited. */
+export function sharedView(event: SharedEvent, known: Known, mark: string): View {
+  const { members } = event;
+  const [notification, tone, lines] = wordsOf(event, namesOf(members, MAX_IN_NEWS, known), known.now);
+  return {
+    notification,
+    tone,
+    body: present([
+      ...lines,
+      // The headline has the first names already.
+      members.length > MAX_IN_NEWS && md`-# All ${members.length}: ${namesOf(members, MAX_NAMED, known)}`,
+    ]),
+    menus: [
+      {
+        placeholder: "Open a validator…",
+        choices: members.map((id) => ({
+          label: known.called(id, 60),
+          to: address("validator", { id }),
+        })),
+      },
+    ],
+    links: [listLink(mark)],
+  };
+}
