@@ -82,13 +82,23 @@ const MISSING: Partial<Record<ScreenName, string>> = {
     "Can't find that. Paste a full id (of a party, contract, update, event or vote request), a link or a name.",
 };
 
+/** Appends the buttons that watch what a screen shows, and those that subscribe the channel. */
+function withWatchLinks(view: View, { screen, parameters }: ScreenAddress, context: ScreenContext): View {
+  const { watchedAs = "id" in parameters ? parameters.id : "", isOver, links = [] } = view;
+  if (watchedAs === null) return view;
+  const watchLinks = isOver ? [] : context.watchLinks(screen, watchedAs);
+  return { ...view, links: [...links, ...watchLinks, ...context.subscribeLinks(screen, watchedAs)] };
+}
+
 /** Loads the view at an address, and follows detours. */
 async function loadScreen(to: ScreenAddress, context: ScreenContext): Promise<OpenedScreen> {
   // The type of the lookup does not link a screen's name to its parameters, as ScreenAddress does.
   const openOne = screens[to.screen] as Screen<ScreenName>;
   const view = await openOne(to.parameters as never, context);
-  if (!("to" in view))
-    return { view, address: view.pager ? (withParameter(to, "page", view.pager.page) ?? to) : to };
+  if (!("to" in view)) {
+    const finalAddress = view.pager ? (withParameter(to, "page", view.pager.page) ?? to) : to;
+    return { view: withWatchLinks(view, to, context), address: finalAddress };
+  }
   const openedScreen = await loadScreen(view.to, context);
   return {
     ...openedScreen,

@@ -9,7 +9,7 @@ import { fixed, signedPercent } from "../text/numbers.js";
 import { pastTime } from "../util/clock.js";
 import { rememberLast } from "../util/per-object.js";
 import { address } from "./addresses.js";
-import type { Attachment, Link, Menu, Screen, View } from "./view.js";
+import type { Attachment, Menu, Screen, View } from "./view.js";
 
 /** Returns the number of fraction digits for a price. Low prices have more. */
 function priceDigits(price: string): number {
@@ -115,7 +115,6 @@ const show = rememberLast(
     reading: Reading<Answer<"price">>,
     kept: readonly PriceSample[] | undefined,
     charts: Charts,
-    ...links: readonly ((screen: "price", id: string) => readonly Link[])[]
   ): Promise<View> => {
     const history = kept ?? [];
     const { price: usd, updateTimestamp } = reading.data;
@@ -155,21 +154,17 @@ const show = rememberLast(
       picture,
       readings: [reading],
       menus: MENUS,
-      links: [
-        ...SPANS_SHOWN.filter((span) => span !== over).map((span) => ({
-          label: SPAN_NAMES[span],
-          emoji: "📈",
-          to: address("price", { over: span }),
-        })),
-        ...links.flatMap((linksTo) => linksTo("price", "")),
-      ],
+      links: SPANS_SHOWN.filter((span) => span !== over).map((span) => ({
+        label: SPAN_NAMES[span],
+        emoji: "📈",
+        to: address("price", { over: span }),
+      })),
     };
   },
 );
 
 /** Shows the price of one CC in USD, its changes and a chart. */
-export const price: Screen<"price"> = async ({ over }, context) => {
-  const { charts, explorer, prices, subscribeLinks, watchLinks } = context;
+export const price: Screen<"price"> = async ({ over }, { charts, explorer, prices }) => {
   const [reading, kept] = await Promise.all([explorer.price({}), prices.samples()]);
-  return show(over, reading, kept, charts, watchLinks, subscribeLinks);
+  return show(over, reading, kept, charts);
 };

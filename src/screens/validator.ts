@@ -115,6 +115,7 @@ async function withoutDetails(
     fields: [{ name: "Party id", value: codeBlock(id) }],
     readings: [exists],
     links: [{ label: "Party", emoji: "👤", to: address("party", { id }) }],
+    watchedAs: null,
     parent: address("validators", {}),
   };
 }
@@ -194,9 +195,8 @@ export const validator: Screen<"validator"> = async ({ id }, context) => {
           emoji: "🤝",
           to: address("validator", { id: detail.sponsor }),
         },
-      ...context.watchLinks("validator", party),
-      ...context.subscribeLinks("validator", party),
     ]),
+    watchedAs: party,
     explorerPage: { kind: "validator", id: party },
     parent: address("validators", {}),
   };

@@ -82,6 +82,10 @@ export interface View {
   readonly links?: readonly Link[];
   /** True if the explorer does not know the id that a person guessed, so that the id is not stored. */
   readonly isNothing?: boolean;
+  /** Id under which the thing is watched, if it is not the address's. `null` if it can't be watched. */
+  readonly watchedAs?: string | null;
+  /** True if nothing can happen to the thing any more, so that a watch of it would tell nothing. */
+  readonly isOver?: boolean;
   /** The web explorer's page of the thing, if it has one. */
   readonly explorerPage?: ExplorerPage | undefined;
   /** Destination of "back" without a previous screen. */

@@ -108,10 +108,7 @@ export const voteRequestLines = (
 ];
 
 /** Shows a vote request. */
-export const voteRequest: Screen<"voteRequest"> = async (
-  { id },
-  { explorer, names, watchLinks, subscribeLinks },
-) => {
+export const voteRequest: Screen<"voteRequest"> = async ({ id }, { explorer, names }) => {
   const [reading, superValidators] = await Promise.all([
     findVoteRequest(explorer, id),
     countSuperValidators(explorer, SIDE_MS),
@@ -146,9 +143,9 @@ export const voteRequest: Screen<"voteRequest"> = async (
       { label: "Votes", emoji: "🗳️", to: address("votes", { id: identity }) },
       RULES_LINK,
       { label: "Raw data", emoji: "🧾", to: buttonAddress(rawDataButton, { id: identity }) },
-      ...(mayStillVote(request, standing) ? watchLinks("voteRequest", identity) : []),
-      ...subscribeLinks("voteRequest", identity),
     ],
+    watchedAs: identity,
+    isOver: !mayStillVote(request, standing),
     explorerPage: { kind: "proposal", id: identity },
     parent: address("proposals", {}),
   };

@@ -116,7 +116,7 @@ function ballotLine({ request, accept, isMissed, castAt }: Ballot, names: Names)
 }
 
 /** Shows one super validator's votes on the last requests. */
-export const voter: Screen<"voter"> = async ({ id, page }, { explorer, names, watchLinks }) => {
+export const voter: Screen<"voter"> = async ({ id, page }, { explorer, names }) => {
   const reading = await readRecords(explorer, names, Date.now());
   const voterRecord = reading.data.voters.find(({ voter: { aliases } }) => aliases.includes(id));
   if (!voterRecord)
@@ -150,7 +150,7 @@ export const voter: Screen<"voter"> = async ({ id, page }, { explorer, names, wa
         return { label, hint: shortId(identity), to: address("voteRequest", { id: identity }) };
       }),
     ],
-    links: watchLinks("voter", voterId(voterRecord.voter)),
+    watchedAs: voterId(voterRecord.voter),
     parent: address("voters", {}),
   };
 };

@@ -78,6 +78,18 @@ describe("a feed defined outside src/", () => {
     expect(discord.driver.commandsIn(plain).some(({ name }) => name === "subscribe")).toBe(true);
   });
 
+  it("puts its buttons on any screen that it names", async () => {
+    const { owner, ana } = discord.people;
+    const screen = await ask("/transfers", {});
+    const labels = discord.driver.components(screen).map(({ label }) => label);
+    expect(labels).toEqual(expect.arrayContaining(["Watch", "Subscribe this channel"]));
+    const channel = discord.channels.general;
+    const offer = await discord.driver.click({ user: ana, channel }, screen, "Watch");
+    expect(textOf(offer)).toContain("3 metres or more");
+    const { dialog } = await discord.driver.open({ user: owner, channel }, screen, "Subscribe this channel");
+    expect(dialog.title).toContain("tides");
+  });
+
   it("is announced with a thread, and only once even if the bot is killed", async () => {
     sea({ place: "Harbour", height: 3, reading: 1, over: false });
     const message = await until(plain, /High tide at Harbour/);

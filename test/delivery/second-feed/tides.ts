@@ -104,7 +104,14 @@ const definition: FeedDefinition = {
   options: { least },
   threads: true,
   tagName: /tide/i,
-  watches: [{ name: "tide", description: "Get private alerts about tides", subject: height }],
+  watches: [
+    {
+      name: "tide",
+      description: "Get private alerts about tides",
+      subject: height,
+      screen: { name: "transfers", subjectOf: () => "3", isForChannels: true },
+    },
+  ],
   sample: async (_, __, mark) => ({
     title: md`High tide`,
     tone: "neutral",
