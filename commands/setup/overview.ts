@@ -1,5 +1,5 @@
-import * as z from "zod";
 import { type FeedDefinition, toldBy } from "../../src/delivery/feed.js";
+import { feedParameter } from "../../src/delivery/watch-buttons.js";
 import { LIMITS } from "../../src/discord/limits.js";
 import type { MessagePayload } from "../../src/discord/message.js";
 import { goneRoles } from "../../src/discord/places.js";
@@ -19,7 +19,7 @@ import { subscriptionMenu } from "../subscribe/menu.js";
 import { GONE_ROLE, headline, serverSubscriptions, setupButton } from "../subscribe/subscription.js";
 
 /** Opens the dialog that adds a subscription to a feed. */
-export const addButton = defineButton("setup-add", { feed: z.string().max(20) });
+export const addButton = defineButton("setup-add", { feed: feedParameter });
 /** Sends a test announcement of each subscription. */
 export const testAllButton = defineButton("setup-test", {});
 

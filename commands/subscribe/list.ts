@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Health } from "../../src/delivery/collections.js";
-import { type FeedDefinition, toldBy } from "../../src/delivery/feed.js";
+import { toldBy } from "../../src/delivery/feed.js";
+import { networkParameter } from "../../src/delivery/watch-buttons.js";
 import { type ButtonHandler, handlerOf } from "../../src/discord/buttons.js";
 import { NETWORK_OPTION } from "../../src/discord/command.js";
 import type { MessagePayload } from "../../src/discord/message.js";
@@ -61,16 +62,18 @@ async function entryOf(
   ]);
 }
 
-/** Returns lines that say when the data of each feed was last read, by network. */
+/** Returns lines that say when the data of each feed of these subscriptions was last read, by network. */
 async function readLines(
-  networks: readonly Network[],
-  feeds: readonly FeedDefinition[],
+  own: readonly OwnedSubscription[],
+  { served, feeds }: Network["networks"],
 ): Promise<readonly Markdown[]> {
-  const readingLines = networks.flatMap(({ state, ...network }) =>
-    feeds.map(async (feed) => {
-      const line = await feed.lastRead?.(state);
-      return line ? [networks.length > 1 ? md`${network.name}: ${line}` : line] : [];
-    }),
+  const readingLines = served.flatMap(({ state, id, name }) =>
+    feeds
+      .filter((feed) => own.some((each) => each.network?.id === id && each.feed === feed))
+      .map(async (feed) => {
+        const line = await feed.lastRead?.(state);
+        return line ? [served.length > 1 ? md`${name}: ${line}` : line] : [];
+      }),
   );
   return (await Promise.all(readingLines)).flat();
 }
@@ -79,7 +82,7 @@ async function readLines(
 const pageButton = defineButton("sub-list", {
   page: z.coerce.number().int().min(1).default(1),
   /** The network in the command's option. */
-  network: z.string().max(12).optional(),
+  network: networkParameter,
 });
 
 /** Shows one page of a server's subscriptions and their health. @param wantedNetwork all networks without one */
@@ -95,16 +98,12 @@ async function subscriptionList(
     ({ networkState }) => wantedNetwork === undefined || networkState.id === wantedNetwork,
   );
   const shownBy = wanted ?? networks.served[0];
-  const readTimes = await readLines(
-    wantedNetwork === undefined ? networks.served : present([wanted]),
-    networks.feeds,
-  );
   if (ownSubscriptions.length === 0) {
     const commands = join(
       networks.feeds.map(({ name }) => md`\`/subscribe ${name}\``),
       ", ",
     );
-    return say(shownBy, md`No subscriptions`, [md`Set one up with ${commands}.`, ...readTimes], "neutral");
+    return say(shownBy, md`No subscriptions`, [md`Set one up with ${commands}.`], "neutral");
   }
   const { rows: shownOnes, page, pages } = pageOf(ownSubscriptions, wantedPage, PER_PAGE);
   const roleIds = shownOnes.map(({ subscription }) => subscription.roleId);
@@ -118,7 +117,7 @@ async function subscriptionList(
     body: present([
       pages > 1 && md`-# ${countedWords(ownSubscriptions.length, "subscription")}, page ${page} of ${pages}`,
       ...entries,
-      ...readTimes,
+      ...(await readLines(ownSubscriptions, networks)),
     ]),
     menus: [await subscriptionMenu(shownOnes, shownBy)],
     links: pageLinks(page, pages, (other) =>

@@ -2,6 +2,7 @@ import { Routes } from "discord.js";
 import { LRUCache } from "lru-cache";
 import * as z from "zod";
 import { snoozeEnd } from "../../src/delivery/snoozes.js";
+import { feedParameter, networkParameter } from "../../src/delivery/watch-buttons.js";
 import { type ButtonHandler, handlerOf } from "../../src/discord/buttons.js";
 import type { Click } from "../../src/discord/clicks.js";
 import { LIMITS } from "../../src/discord/limits.js";
@@ -40,11 +41,11 @@ import {
 const place = {
   /** The channel. */
   c: z.string().max(24),
-  feed: z.string().max(20),
+  feed: feedParameter,
   /** The subject, if it has one. */
   id: subjectParameter.optional(),
   /** The network, if it is not the one of the button. */
-  network: z.string().max(12).optional(),
+  network: networkParameter,
 };
 
 /** Shows one subscription of a channel with buttons that change it. */

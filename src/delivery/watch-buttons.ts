@@ -3,30 +3,36 @@ import { buttonAddress, defineButton, type ScreenName, subjectParameter } from "
 import type { Link } from "../screens/view.js";
 import type { FeedDefinition } from "./feed.js";
 
-const feed = z.string().max(20);
+/** A feed's name in a button's address. */
+export const feedParameter = z.string().max(20);
 /** The value set by a menu, as a person would type it. */
-const optionSet = z.string().max(12).default("");
-/** Name of a network that the bot no longer serves. */
-const network = z.string().max(12).optional();
+export const setParameter = z.string().max(12).default("");
+/** The key of a network in a button's address, if it is not the one that the button was made for. */
+export const networkParameter = z.string().max(12).optional();
+
+const offer = { id: subjectParameter, feed: feedParameter, set: setParameter };
 
 /** Shows a preview of a watch, and asks for confirmation. */
-export const offerWatchButton = defineButton("watch", { id: subjectParameter, feed, set: optionSet });
-export const startWatchButton = defineButton("watch-on", { id: subjectParameter, feed, set: optionSet });
+export const offerWatchButton = defineButton("watch", offer);
+export const startWatchButton = defineButton("watch-on", offer);
 /** Shows a person's watches, or one of them. */
 export const watchesButton = defineButton("watches", {
   id: subjectParameter.optional(),
-  feed: feed.optional(),
-  network,
+  feed: feedParameter.optional(),
+  network: networkParameter,
 });
 export const changeWatchButton = defineButton("watch-set", {
   id: subjectParameter,
-  feed,
+  feed: feedParameter,
   to: z.enum(["pause", "resume", "remove"]),
-  network,
+  network: networkParameter,
 });
 
 /** Opens the dialog that subscribes the channel to a feed, with a subject filled in. */
-export const subscribeHereButton = defineButton("sub-here", { feed, id: subjectParameter.optional() });
+export const subscribeHereButton = defineButton("sub-here", {
+  feed: feedParameter,
+  id: subjectParameter.optional(),
+});
 
 /** Returns the buttons of a screen, each with the name of what it is about if there are several. */
 const labelled = (

@@ -1,13 +1,18 @@
 import { ApplicationCommandOptionType } from "discord-api-types/v10";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
+import { createCommands } from "../../commands/index.js";
 import { withNetwork } from "../../commands/network-option.js";
 import { createSubscribe } from "../../commands/subscribe/index.js";
 import { subscriptionDocuments } from "../../src/delivery/collections.js";
 import type { FeedDefinition } from "../../src/delivery/feed.js";
+import { feedParameter, setParameter } from "../../src/delivery/watch-buttons.js";
 import { feeds } from "../../src/feeds/index.js";
 import { newcomers } from "../../src/feeds/newcomers/index.js";
+import { createNetworkChoices } from "../../src/networks/choices.js";
+import { repeatedIn } from "../../src/util/groups.js";
 import { allCollections } from "../collections.js";
+import { newState } from "../harness.js";
 
 const definitions = feeds.map(({ definition }) => definition);
 const networks = ["main", "test"].map((id) => ({ id, name: id }));
@@ -74,12 +79,36 @@ describe("the names of a feed", () => {
     },
   );
 
-  it("are used once: by one option, and by one watch", () => {
+  it.each(definitions.map((each) => [each.name, each] as const))(
+    "of %s fit into Discord's options and the addresses of buttons",
+    (name, { topics, options, watches = [] }) => {
+      const words = [
+        name,
+        ...Object.keys(topics),
+        ...Object.keys(options),
+        ...watches.map((each) => each.name),
+      ];
+      expect(words.filter((word) => !/^[a-z]{1,20}$/.test(word))).toEqual([]);
+      expect(feedParameter.safeParse(name).success).toBe(true);
+      const values = watches
+        .flatMap((each) => each.offered?.("a::1220ab") ?? [])
+        .flatMap(({ set }) => set ?? []);
+      expect(values.filter((value) => !setParameter.safeParse(value).success)).toEqual([]);
+    },
+  );
+
+  it("are used once: by one feed, one option or topic, one watch and one command", () => {
     const options = definitions.flatMap((each) => Object.entries(each.options));
     for (const [name, option] of options)
       expect(options.filter(([other, each]) => other === name && each !== option)).toEqual([]);
+    const topics = new Set(definitions.flatMap((each) => Object.keys(each.topics)));
+    expect(options.map(([name]) => name).filter((name) => topics.has(name))).toEqual([]);
     const watches = definitions.flatMap(({ watches = [] }) => watches.map(({ name }) => name));
-    expect(new Set(watches).size).toBe(watches.length);
+    const commands = createCommands(feeds, networks, createNetworkChoices(newState())).map(
+      ({ definition }) => definition.name,
+    );
+    for (const names of [definitions.map(({ name }) => name), watches, commands])
+      expect(repeatedIn(names)).toEqual(new Set());
   });
 });
 
