@@ -67,7 +67,13 @@ export function createNewRows({ explorer, state, now }: Pick<RequestDeps, "explo
     return tracked.wasSetAside(key);
   };
 
-  return async (key: string, row: VoteRequestListItem, source: RowSource): Promise<RowFindings> => {
+  // Details may be read for each row, which can take minutes. All rows of a read are seen at the same time.
+  return async (
+    key: string,
+    row: VoteRequestListItem,
+    source: RowSource,
+    seenAt = now(),
+  ): Promise<RowFindings> => {
     const unseenSince = unclearSince.get(key) ?? source.lastAt;
     const isOld = await isOldRow(key, row, unseenSince, source);
     const firstRequest = firstSeen(row, now(), isOld);
@@ -77,7 +83,7 @@ export function createNewRows({ explorer, state, now }: Pick<RequestDeps, "explo
     }
     unclearSince.delete(key);
     const isOpenNow = firstRequest.phase === "open";
-    const common = { openedAt: openedAtIn(row), seenAt: now() };
+    const common = { openedAt: openedAtIn(row), seenAt };
     if (isOpenNow)
       return {
         next: { ...decide(firstRequest, source.voters).next, ...common },

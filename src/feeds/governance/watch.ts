@@ -108,6 +108,7 @@ export function createGovernanceWatch(deps: GovernanceWatchDeps) {
     wasPartial: boolean,
     toldCount = 0,
   ): Promise<ReadFindings> => {
+    const seenAt = now();
     const knownRequests = await requests.all();
     const learntRequests = new Map<string, TrackedVoteRequest>();
     const events: GovernanceEvent[] = [];
@@ -125,7 +126,7 @@ export function createGovernanceWatch(deps: GovernanceWatchDeps) {
       const knownRequest = learntRequests.get(key) ?? knownRequests.get(key);
       const { next, events: rowEvents } = knownRequest
         ? compareKnown(key, knownRequest, row, source, now())
-        : await judgeNew(key, row, source);
+        : await judgeNew(key, row, source, seenAt);
       if (next && next !== knownRequest && JSON.stringify(next) !== JSON.stringify(knownRequest))
         learntRequests.set(key, next);
       events.push(...rowEvents);

@@ -380,3 +380,25 @@ it("requests open, and their dates move, although another row of the list can ne
   expect(await watch.pollAt(2 * DAY + 5 * MINUTE)).toEqual(["reminder"]);
   await watch.close();
 });
+
+it("all requests of the first read are seen at the same time, however long their details take", async () => {
+  const watch = await startWatch();
+  const requests = ["One", "Two", "Three"].map((title) =>
+    watch.ledger.openVoteRequest({ title, lastsMs: 3 * DAY, effectiveInMs: 4 * DAY }),
+  );
+  // The list only has the time of a later contract.
+  for (const each of requests) watch.ledger.castVote(each, true);
+  let details = 0;
+  watch.sandbox.mood = (answer, path) => {
+    if (path.endsWith("/details")) {
+      details += 1;
+      watch.setTime(details * 2 * MINUTE);
+    }
+    return answer;
+  };
+  await watch.pollAt(0);
+  expect(details).toBeGreaterThan(1);
+  const seen = await Promise.all(requests.map(async (each) => (await watch.tracked(each))?.seenAt));
+  expect(seen).toEqual([START, START, START]);
+  await watch.close();
+});
