@@ -11,7 +11,8 @@ const EXPLORER_SAYS: Readonly<Record<ExplorerProblem, string>> = {
     "The explorer isn't accepting this bot's key at the moment. Only the bot's operator can change that. Please try again later.",
   withheld:
     "This bot can't get that information from the explorer at the moment. If you need it, tell the bot's operator.",
-  rejected: "The explorer doesn't accept that request. Check what you typed.",
+  rejected:
+    "The explorer doesn't accept that request. Check what you typed. If it's right, tell the bot's operator.",
   limited: "The explorer is limiting requests at the moment. Please try again in a minute.",
   failing: "The explorer isn't answering at the moment. Please try again in a minute.",
   slow: "The explorer is too slow at the moment. Please try again in a minute.",

@@ -4,6 +4,7 @@ import { type Answer, type EndpointName, endpoints, type Parameters, targetOf } 
 import { ExplorerError } from "./errors.js";
 import type { Body, Query } from "./http.js";
 import { fieldsOf } from "./schema/fields.js";
+import type { Page } from "./schema/page.js";
 import { toRecord } from "./values.js";
 
 /** An answer with its body as text, and the body's size in bytes. */
@@ -22,7 +23,11 @@ export type Request = (path: string, query: Query) => Promise<Body>;
 /** Maximum number of fields of an error message. Some explorers add the time, the path and an id. */
 const MAX_ERROR_FIELDS = 10;
 /** Names of fields of error messages. */
-const OF_ERRORS = /^(errors?|message|exception|detail)$/i;
+const OF_ERRORS = /^(errors?|message|msg|exception|detail)$/i;
+/** Names of fields of error messages that contain an HTTP status. */
+const OF_STATUS = /^(status|code|statusCode)$/i;
+
+const isErrorStatus = (name: string, value: unknown): boolean => OF_STATUS.test(name) && Number(value) >= 400;
 
 /**
  * True for an object without a documented field, and for an error message that has a few of them. Each field of an answer may be
@@ -41,7 +46,22 @@ function isNoData(json: unknown): boolean {
   if (fields === null) return false;
   const names = Object.keys(fields);
   const isFlat = names.length <= MAX_ERROR_FIELDS && names.every((name) => toRecord(fields[name]) === null);
-  return names.length === 0 || (isFlat && names.some((name) => OF_ERRORS.test(name)));
+  return (
+    names.length === 0 ||
+    (isFlat && names.some((name) => OF_ERRORS.test(name) || isErrorStatus(name, fields[name])))
+  );
+}
+
+/** True for a list without rows and without their number that comes with an error message. */
+function isFailedList(json: unknown, { content, totalElements }: Page<unknown>): boolean {
+  const fields = toRecord(json) ?? {};
+  return (
+    content.length === 0 &&
+    totalElements === null &&
+    Object.entries(fields).some(
+      ([name, value]) => (OF_ERRORS.test(name) && Boolean(value)) || isErrorStatus(name, value),
+    )
+  );
 }
 
 /** Parses an endpoint's answer from a JSON body. @throws {ExplorerError} "unreadable" if it does not match the schema */
@@ -49,9 +69,9 @@ export function parseAnswer<Name extends EndpointName>(name: Name, json: unknown
   const { schema } = endpoints[name];
   const result = schema.safeParse(json);
   const fields = fieldsOf(schema);
-  // A list without rows is an error already.
   const isList = "key" in endpoints[name];
-  if (!result.success || (!isList && (fields ? isAnotherThing(fields, json) : isNoData(json))))
+  const isObjectOfError = fields ? isAnotherThing(fields, json) : isNoData(json);
+  if (!result.success || (isList ? isFailedList(json, result.data as Page<unknown>) : isObjectOfError))
     throw new ExplorerError("unreadable", `The answer of "${name}" has another shape`);
   // TypeScript cannot infer that the schema belongs to Name.
   return result.data as Answer<Name>;

@@ -53,7 +53,8 @@ export function createHttp({ apiUrl, apiKey, fetch = globalThis.fetch }: HttpOpt
   return async (path, query, signal) => {
     try {
       const response = await http.get(path, { signal, searchParams: query });
-      if (!response.ok) {
+      // Nobody asked for a part. It must not count as the whole answer.
+      if (!response.ok || response.status === PARTIAL) {
         await response.body?.cancel().catch(() => {});
         throw failure(path, response);
       }
@@ -66,6 +67,8 @@ export function createHttp({ apiUrl, apiKey, fetch = globalThis.fetch }: HttpOpt
   };
 }
 
+/** Statuses of an answer without the whole body. */
+const [PARTIAL, NOT_MODIFIED] = [206, 304];
 /** Statuses that restrict an endpoint, whatever was asked of it: payment required, forbidden, method not allowed, legal reasons. */
 const WITHHELD: ReadonlySet<number> = new Set([402, 403, 405, 451]);
 
@@ -79,6 +82,8 @@ function failure(path: string, response: Response): ExplorerError {
   if (WITHHELD.has(status)) return new ExplorerError("withheld", message, details);
   if (status === 429) return new ExplorerError("limited", message, details);
   if (status === 408 || status >= 500) return new ExplorerError("failing", message, details);
+  // No conditional request was sent.
+  if (status === PARTIAL || status === NOT_MODIFIED) return new ExplorerError("unreadable", message, details);
   if (status < 400)
     return new ExplorerError("refused", `${message}, a redirect, which is not followed`, details);
   return new ExplorerError("rejected", message, details);

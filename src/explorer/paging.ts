@@ -151,14 +151,14 @@ function samePage<T>(a: Page<T>, b: Page<T>, key: (row: T) => string | null): bo
  * because they could not be read, and pages follow, a screen may be empty: another one in its place would lead nowhere.
  */
 function slice<T>(source: Page<T>, start: number, request: number, size: number): Slice<T> {
-  const { content, totalElements, last, sent, unreadable } = source;
+  const { content, totalElements, last, sent, unreadable, beyond = 0 } = source;
   const rowsBefore = request * size;
   const isFollowed =
     sent > 0 && (last ?? (totalElements === null || totalElements <= rowsBefore + sent)) === false;
   const rowsHeld = rowsBefore + (isFollowed ? sent : content.length);
   // The explorer counts the rows that it sent twice.
   const isAll = last === true && totalElements !== null && totalElements <= rowsBefore + sent;
-  const total = isAll ? rowsHeld + unreadable : totalElements;
+  const total = isAll ? rowsHeld + unreadable + beyond : totalElements;
   const knownTotal = last ? rowsHeld : Math.max(totalElements ?? rowsHeld, rowsHeld);
   const reachable = last ? rowsHeld : Math.min(knownTotal, (LAST_PAGE + 1) * size);
   // Screens begin at multiples of ten rows of the whole list, and this page may not.
@@ -209,7 +209,7 @@ export async function readPages<Name extends ListName>(
     readonly isCut: boolean;
     /** True if a page was the same as the one before, as from an explorer that ignores the page number. */
     readonly repeats: boolean;
-    /** Number of rows that could not be read. */
+    /** Number of rows that could not be read, or are too many for one page. */
     readonly unreadable: number;
     readonly total: number | null;
   }
@@ -219,7 +219,7 @@ export async function readPages<Name extends ListName>(
   const gathered = gatherDistinct(key, newerIn(name), hasTwins(name));
   const { rows } = gathered;
   const result = (isEnd: boolean, repeats = false) => {
-    const unreadable = readings.reduce((sum, { data }) => sum + data.unreadable, 0);
+    const unreadable = readings.reduce((sum, { data }) => sum + data.unreadable + (data.beyond ?? 0), 0);
     return {
       ...together<readonly ListRow<Name>[]>(rows, ...readings),
       complete: isEnd && unreadable === 0,

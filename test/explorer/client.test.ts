@@ -141,6 +141,8 @@ describe("the explorer client", () => {
     [{ kind: "status", status: 400 }, "rejected"],
     [{ kind: "status", status: 429 }, "limited"],
     [{ kind: "status", status: 503 }, "failing"],
+    [{ kind: "status", status: 206 }, "unreadable"],
+    [{ kind: "status", status: 304 }, "unreadable"],
     [{ kind: "html" }, "unreadable"],
     [{ kind: "empty" }, "unreadable"],
     [{ kind: "body", body: "[1,2]" }, "unreadable"],
@@ -154,6 +156,44 @@ describe("the explorer client", () => {
     sandbox.injectFault(fault);
     const given = fault.kind === "silence" || fault.kind === "stall" ? AbortSignal.timeout(150) : signal();
     expect(await problemOf(createClient(send(given)).price({}))).toBe(problem);
+    sandbox.clearFaults();
+  });
+
+  it.each<[answer: string, body: unknown, name: "transfers" | "updateDetails", problem: string]>([
+    ["an error instead of rows", { content: [], error: "down for maintenance" }, "transfers", "unreadable"],
+    ["an error's status instead of rows", { content: [], status: 503 }, "transfers", "unreadable"],
+    ["an empty list", { content: [] }, "transfers", "no error"],
+    [
+      "an empty list with a comment",
+      { content: [], totalElements: 0, message: "none" },
+      "transfers",
+      "no error",
+    ],
+    ["an empty list without an error", { content: [], error: null }, "transfers", "no error"],
+    [
+      "a problem of RFC 9457",
+      { title: "Not Found", status: 404, instance: "/v1" },
+      "updateDetails",
+      "unreadable",
+    ],
+    ["a code and a message", { code: "500", msg: "Internal" }, "updateDetails", "unreadable"],
+    ["details with a status", { update_id: "u", status: 200, events: {} }, "updateDetails", "no error"],
+  ])("tells an error that has the status 200 from data: %s", async (_, body, name, problem) => {
+    sandbox.injectFault({ kind: "body", body: JSON.stringify(body) });
+    const answer = name === "transfers" ? client.transfers(page) : client.updateDetails({ updateId: "u" });
+    expect(await problemOf(answer)).toBe(problem);
+    sandbox.clearFaults();
+  });
+
+  it.each([
+    [{ registars: [{ partyId: "a::1" }], registrars: [] }, ["a::1"]],
+    [{ registars: [{ partyId: "a::1" }], registrars: [{ partyId: "b::2" }] }, ["b::2"]],
+    [{ registars: [], registrars: ["b::2"] }, ["b::2"]],
+    [{ registars: [{ partyId: "a::1" }] }, ["a::1"]],
+  ])("reads a token's registrars in both spellings: %j", async (given, expected) => {
+    sandbox.injectFault({ kind: "body", body: JSON.stringify({ name: "Token", ...given }) });
+    const { data } = await client.token({ contractId: "00" });
+    expect(data.registrars.map(({ partyId }) => partyId)).toEqual(expected);
     sandbox.clearFaults();
   });
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { parseAnswer } from "../../src/explorer/client.js";
-import { readPages } from "../../src/explorer/paging.js";
+import { openUndocumentedSlice, readPages } from "../../src/explorer/paging.js";
 import { votersIn } from "../../src/ledger/votes.js";
+import { extent } from "../../src/screens/parts.js";
 
 /** Returns a page of `size` votes, each by a different voter. Imitates an explorer that ignores the requested page size. */
 const pageOf = (page: number, size: number) =>
@@ -36,6 +37,22 @@ describe("pages longer than requested", () => {
     isReading = false;
     expect(read.length).toBeGreaterThan(5);
     expect(turns).toBeGreaterThanOrEqual(read.length - 1);
+  });
+
+  it("does not call rows unreadable that are too many for one page", async () => {
+    const content = Array.from({ length: 10_000 }, (_, at) => ({ eventId: `${at}`, appRewardAmount: "1" }));
+    for (const body of [content, { content, last: true, totalElements: 10_000 }]) {
+      const data = parseAnswer("rewards", body);
+      expect(data.content).toHaveLength(5_100);
+      const load = async () => ({ data, fetchedAt: 0, stale: false });
+      const slice = (await openUndocumentedSlice("rewards", load, 1)).data;
+      expect(String(extent(slice, "reward"))).toBe(
+        "First 5,100 of 10,000 rewards: the explorer doesn't list more",
+      );
+      expect((await readPages("rewards", load, () => false)).complete).toBe(false);
+      // The cache stores what was read.
+      expect(parseAnswer("rewards", JSON.parse(JSON.stringify(data)))).toEqual(data);
+    }
   });
 
   it.each([

@@ -79,7 +79,7 @@ export const jsonText = field(toJson, "string");
 export const json = field(toJson, "object");
 
 /** Maximum number of rows that are read from a list. No more can be reached (paging.ts). */
-const MAX_ROWS = 5_100;
+export const MAX_ROWS = 5_100;
 /** Maximum number of rows within a row, such as the receivers of a transfer. */
 const MAX_INNER_ROWS = 200;
 

@@ -43,10 +43,10 @@ const tokenFields = z.object({
 });
 
 export const token = documented(
-  tokenFields.transform(({ registars, registrars, ...rest }) => ({
-    ...rest,
-    registrars: registrars === null ? registars : partyRefs.parse(registrars),
-  })),
+  tokenFields.transform(({ registars, registrars, ...rest }) => {
+    const rightlySpelled = partyRefs.parse(registrars);
+    return { ...rest, registrars: rightlySpelled.length > 0 ? rightlySpelled : registars };
+  }),
   { fields: tokenFields },
 );
 

@@ -1,6 +1,7 @@
 import * as z from "zod";
+import { defined } from "../../util/present.js";
 import { toCount } from "../values.js";
-import { count, field, flag, readRows, rowsOf } from "./fields.js";
+import { count, field, flag, MAX_ROWS, readRows, rowsOf } from "./fields.js";
 
 /** A page of a list: the rows that could be parsed, and what the explorer says about the whole list. */
 export interface Page<T> {
@@ -12,6 +13,8 @@ export interface Page<T> {
   readonly sent: number;
   /** Number of rows that could not be parsed. If it is above zero, the page is incomplete. */
   readonly unreadable: number;
+  /** Number of rows after the first `MAX_ROWS`, which are not read. */
+  readonly beyond?: number;
 }
 
 const sort = z.object({ sorted: flag, empty: flag, unsorted: flag });
@@ -58,6 +61,7 @@ export const pageOf = <T extends z.ZodObject>(
         last: true,
         sent: 0,
         unreadable: 0,
+        beyond: 0,
         totalElements: 0,
         totalCount: 0,
       })),
@@ -66,21 +70,28 @@ export const pageOf = <T extends z.ZodObject>(
         totalElements: z.unknown().optional(),
         totalCount: z.unknown().optional(),
         last: flag,
-        // Only cached pages have these two.
+        // Only cached pages have these three.
         sent: count,
         unreadable: count,
+        beyond: count,
       }),
     ])
     .transform((page): Page<z.infer<T>> => {
       const readResult = readRows(item, page.content);
       const wrapper = "last" in page ? page : null;
+      const cutCount = Math.max(0, page.content.length - MAX_ROWS);
+      const beyond = (wrapper?.beyond ?? 0) + cutCount;
       return {
         content: keyOf ? distinct(readResult, keyOf, newer) : readResult,
         // The two counts may differ.
-        totalElements: larger(toCount(wrapper?.totalElements), toCount(wrapper?.totalCount)),
-        last: wrapper?.last ?? null,
+        totalElements: larger(
+          larger(toCount(wrapper?.totalElements), toCount(wrapper?.totalCount)),
+          cutCount > 0 ? page.content.length : null,
+        ),
+        last: beyond > 0 || (wrapper?.last ?? null),
         sent: wrapper?.sent ?? page.content.length,
-        unreadable: (wrapper?.unreadable ?? 0) + page.content.length - readResult.length,
+        unreadable: (wrapper?.unreadable ?? 0) + page.content.length - cutCount - readResult.length,
+        ...defined({ beyond: beyond || undefined }),
       };
     });
 
