@@ -71,7 +71,10 @@ async function defaultLines(guildId: string, { networks: { served }, state }: Ne
   });
   const named = present([...others.slice(0, MAX_CHANNELS), others.length > MAX_CHANNELS && md`…`]);
   const exceptions = others.length > 0 ? md` (${join(named, ", ")})` : md``;
-  return [md`🌐 Default network: **${usual.name}**${exceptions}. \`/settings\` changes it.`];
+  return present([
+    md`🌐 Default network: **${usual.name}**${exceptions}. \`/settings\` changes it.`,
+    usual !== served[0] && md`Rows without a network are about **${served[0].name}**.`,
+  ]);
 }
 
 /** Returns the menu whose choices open the dialogs that add something. */

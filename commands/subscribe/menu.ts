@@ -238,7 +238,8 @@ export const subscriptionButtons: readonly ButtonHandler<Network>[] = [
       const given = settingsInForm(click, feed, subscription);
       const served = servedOf(found);
       const [named = null] = namesSubjects(click) ? await subjectsIn(click, feed, served) : [];
-      return save({ person: click, services: served, place, feed, given, named, edited: subscription });
+      const request = { person: click, services: served, place, feed, given, named, edited: subscription };
+      return save(request, [setupLink]);
     },
   }),
   handlerOf({

@@ -5,8 +5,8 @@ import { type FeedDefinition, hasTopic } from "../../src/delivery/feed.js";
 import type { SubscriptionKey } from "../../src/delivery/subscriptions.js";
 import type { MessagePayload } from "../../src/discord/message.js";
 import type { ChannelPlace } from "../../src/discord/permissions.js";
-import { say } from "../../src/discord/say.js";
 import type { Network } from "../../src/networks/network.js";
+import type { Link } from "../../src/screens/view.js";
 import {
   answerDeps,
   awake,
@@ -217,8 +217,9 @@ async function saveOnce(request: SaveRequest): Promise<SavedWords> {
   };
 }
 
-/** Saves a channel's subscription, and returns the answer. @throws {PersonError} */
-export async function save(request: SaveRequest): Promise<MessagePayload> {
+/** Saves a channel's subscription, and returns the answer. @param links its buttons @throws {PersonError} */
+export async function save(request: SaveRequest, links: readonly Link[] = []): Promise<MessagePayload> {
   const { title, headline: summary, described: settings, standing } = await saveUntilKept(request);
-  return say(request.services, title, [summary, ...settings, ...paragraph(standing)]);
+  const body = [summary, ...settings, ...paragraph(standing)];
+  return request.services.renderer.message({ title, tone: "good", body, links });
 }

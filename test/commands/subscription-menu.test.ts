@@ -162,6 +162,7 @@ describe("a channel with several subscriptions", () => {
     expect(field(again, "role")?.default_values).toEqual([{ id: role.id, type: "role" }]);
     const saved = await driver.submit(owner(), again, { before: "12h" });
     expect(textOf(saved)).toMatch(/Subscription changed.*new vote requests, votes.*Pings <@&/);
+    expect(harness.discord.driver.components(saved).map(({ label }) => label)).toEqual(["Setup"]);
     expect(textOf(await ask("/subscribe list"))).toMatch(/new vote requests, votes/);
 
     // Settings that were left alone do not count as chosen. Without a role, the pings end.

@@ -307,6 +307,12 @@ describe("a bot with two networks", () => {
       /TestNet: Representatives .*voters list:\d+> with `network: TestNet` shows/,
     );
     expect(textOf(await asked(owner(channel), "/setup"))).toMatch(/Default network: \*\*MainNet\*\*/);
+    expect(textOf(await asked(owner(channel), "/setup"))).not.toContain("Rows without a network");
+    await asked(owner(), "/settings", { network: "test" });
+    expect(textOf(await asked(owner(channel), "/setup"))).toMatch(
+      /Default network: \*\*TestNet\*\*.*Rows without a network are about \*\*MainNet\*\*/,
+    );
+    await asked(owner(), "/settings", { network: "-" });
     await asked(owner(channel), "/voters remove", { sv: mapped.sv, network: "test" });
     await asked(owner(channel), "/subscribe remove", { network: "main" });
     const left = textOf(await asked(owner(channel), "/subscribe list"));

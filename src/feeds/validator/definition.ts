@@ -176,6 +176,7 @@ export const definition: FeedDefinition = {
   ],
 
   async sample({ names, directory, state, now }, subscription, mark) {
+    // The super validators may not be known yet.
     const [validator = ""] = membersOf(subscription.subject ?? "", directory) ?? [];
     const { ms } = await readInterval(state, validator);
     const { afterMs: after } = judgeReports(null, ms, now, chosenAfter(subscription));
@@ -190,9 +191,11 @@ export const definition: FeedDefinition = {
       level: 1,
       revision: 0,
     };
+    const called = (party: string, most: number) =>
+      party === "" ? "A validator" : names.distinct(party, most);
     return silenceView(
       alert,
-      { called: names.distinct, activity: undefined, interval: undefined, response: undefined, now },
+      { called, activity: undefined, interval: undefined, response: undefined, now },
       mark,
     );
   },

@@ -77,10 +77,10 @@ export function silenceView(alert: SilentAlert, known: Known, mark: string): Vie
     menus: endedAt === undefined ? [snoozeMenu(validator, since, isSnoozed(known.response, known.now))] : [],
     links: present([
       endedAt === undefined && acknowledgeLink(known, validator, since),
-      // The explorer has no details of a validator that it no longer lists.
-      alert.isGone ? listLink(mark) : detailsLink(validator, mark),
+      // The explorer has no details of a validator that it no longer lists, and a drill may have none.
+      alert.isGone || validator === "" ? listLink(mark) : detailsLink(validator, mark),
     ]),
-    explorerPage: { kind: "validator", id: validator },
+    explorerPage: validator === "" ? undefined : { kind: "validator", id: validator },
   };
 }
 
