@@ -50,6 +50,12 @@ const atOption: FeedOption<string> = {
 const isZone = (name: string): boolean =>
   name === "UTC" || (name.includes("/") && IANAZone.isValidZone(name));
 
+/** Returns a time zone's name with the capital letters that it has. A name of a zone that was renamed stays. */
+function spelled(name: string): string {
+  const { timeZone } = new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions();
+  return timeZone.toLowerCase() === name.toLowerCase() ? timeZone : name;
+}
+
 /** Areas in the names of time zones (IANA). */
 const AREAS = ["Europe", "America", "Asia", "Africa", "Australia", "Pacific", "Atlantic", "Indian"] as const;
 
@@ -60,7 +66,7 @@ const AREAS = ["Europe", "America", "Asia", "Africa", "Australia", "Pacific", "A
 function parseZone(text: string): string | undefined {
   // The names are ASCII: "Sao_Paulo".
   const typed = text.trim().normalize("NFD").replace(/\p{M}/gu, "").replace(/\s+/g, "_");
-  if (isZone(typed)) return typed;
+  if (isZone(typed)) return spelled(typed);
   if (/^(utc|gmt|z)$/i.test(typed)) return "UTC";
   const [, sign, hours] = /^(?:utc|gmt)_?([+-])_?(\d{1,2})(?::?00)?$/i.exec(typed) ?? [];
   if (sign !== undefined) {

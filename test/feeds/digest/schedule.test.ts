@@ -187,6 +187,9 @@ describe("typed schedule options", () => {
 
   it.each([
     ["Europe/Berlin", "Europe/Berlin"],
+    ["europe/berlin", "Europe/Berlin"],
+    ["america/port_of_spain", "America/Port_of_Spain"],
+    ["Europe/Kyiv", "Europe/Kyiv"],
     [" UTC ", "UTC"],
     ["Mars/Olympus", undefined],
     ["+02:00", undefined],
