@@ -249,6 +249,13 @@ export class World extends EventEmitter<{ changed: [] }> {
     return existing ?? this.addChannel({ type: 1, name: user.username, recipients: [user] });
   }
 
+  /** Deletes a channel with its threads, as Discord does. */
+  deleteChannel(id: string): void {
+    for (const each of [...this.channels.values()])
+      if (each.id === id || (each.parent_id === id && each.thread_metadata)) this.channels.delete(each.id);
+    this.changed();
+  }
+
   channel(id: string | undefined): Channel {
     const channel = this.channels.get(id ?? "");
     if (!channel) throw unknownChannel();

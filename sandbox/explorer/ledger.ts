@@ -24,6 +24,8 @@ import { createRandom, type Random } from "./random.js";
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+/** Time between two rounds, in ms. */
+const ROUND_MS = 10 * MINUTE;
 /** An id over 2^53, which a float cannot represent. */
 const FIRST_EVENT_ID = 9_007_199_254_740_993n;
 
@@ -145,7 +147,12 @@ export class Ledger {
 
   get round(): number {
     const at = (this.#roundlessSince ?? this.now()) - this.#roundlessMs;
-    return 90_000 + Math.floor((at - Date.UTC(2026, 0, 1)) / (10 * MINUTE));
+    return 90_000 + Math.floor((at - Date.UTC(2026, 0, 1)) / ROUND_MS);
+  }
+
+  /** Returns the round at a time in the past, if the rounds have advanced since. */
+  roundAt(time: number): number {
+    return this.round - Math.ceil((this.now() - time) / ROUND_MS);
   }
 
   contractId(): string {
@@ -311,6 +318,7 @@ export class Ledger {
 
   #report(validator: Validator, at = this.now()): void {
     validator.lastActiveAt = at;
+    validator.party.lastSeen = at;
     validator.contractId = this.contractId();
     const used = validator.trafficUsed + this.random.int(1_000, 90_000);
     validator.trafficUsed = Math.min(used, Math.max(validator.trafficBought, validator.trafficUsed));
@@ -378,6 +386,7 @@ export class Ledger {
     const [validator] = this.validators.splice(-1);
     if (!validator) throw new Error("No validator was added");
     Object.assign(validator, { createdAt: now, lastActiveAt: now, lastUpdatedAt: now, active: true });
+    party.lastSeen = now;
     this.validators.unshift(validator);
     return validator;
   }
@@ -410,6 +419,7 @@ export class Ledger {
     };
     // A validator cannot use more traffic than was bought.
     validator.trafficUsed = Math.min(validator.trafficUsed, validator.trafficBought);
+    party.lastSeen = Math.max(party.firstSeen, validator.lastActiveAt);
     this.validators.push(validator);
   }
 

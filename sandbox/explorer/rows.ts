@@ -113,7 +113,7 @@ export function partyDetail(party: Party, ledger: Ledger) {
     website: null,
     creator: creatorOf(party, ledger),
     createdAt: party.firstSeen,
-    lastSeenRound: ledger.round - 2,
+    lastSeenRound: ledger.roundAt(party.lastSeen),
     lastSeenRoundTimestamp: party.lastSeen,
     holdingsSummaryResponse: {
       record_time,

@@ -119,7 +119,7 @@ export async function turn(
       permit(place.discord.world, wish.channel, wish.on);
       break;
     case "delete-channel":
-      place.discord.world.channels.delete(wish.channel);
+      place.discord.world.deleteChannel(wish.channel);
       break;
     case "moves":
       ledger.moves = wish.on;

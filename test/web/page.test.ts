@@ -556,10 +556,20 @@ describeWithChromium("the sandbox's page", () => {
   it("shows another channel if the one on screen, or the first, is deleted", async () => {
     const other = await makeStack({ explorer: { size: SMALL, lively: false } });
     const second = await servePage(other, { port: 0 });
+    const { world, guild, channels } = other.discord;
+    const thread = world.addChannel({
+      type: 11,
+      guild_id: guild.id,
+      name: "thread",
+      parent_id: channels.general.id,
+      thread_metadata: { archived: false, archive_timestamp: "", auto_archive_duration: 60, locked: false },
+    });
     await page.goto(second.url);
     await go("general");
     await page.getByRole("button", { name: "Delete it: the channel general" }).click();
     await page.locator("header h1", { hasText: "governance" }).waitFor();
+    // Discord deletes a channel's threads with it.
+    expect(world.channels.has(thread.id)).toBe(false);
     await page.reload();
     await page.locator("header h1", { hasText: "governance" }).waitFor();
     await page.goto("about:blank");
