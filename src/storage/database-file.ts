@@ -51,6 +51,9 @@ export function openDatabase(
   }
 }
 
+/** True if a file exists and has no content. */
+export const isEmptyFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.size === 0;
+
 /** Creates a folder and those above it. With `recursive`, Node.js never returns where the system creates none, such as below /proc. */
 function makeFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;

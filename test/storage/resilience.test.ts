@@ -74,6 +74,17 @@ describe("the state in a file", () => {
   });
 });
 
+it("says so if the file was empty, and nothing of a new one", async () => {
+  const said: string[] = [];
+  const log = { info: () => {}, error: (_: object, message: string) => void said.push(message) };
+  await openFileStore(newDataDir(), log).close();
+  expect(said).toEqual([]);
+  const dataDir = newDataDir();
+  writeFileSync(join(dataDir, "crier.db"), "");
+  await openFileStore(dataDir, log).close();
+  expect(said).toEqual(["The file of the state was empty; the bot begins with an empty state"]);
+});
+
 it("a database that is a folder is called one", () => {
   const dataDir = newDataDir();
   mkdirSync(join(dataDir, "crier.db"));
