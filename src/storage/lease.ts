@@ -183,6 +183,12 @@ export function compete(
       isHeld = true;
       isFenced = false;
       log.info({ epoch }, "Took the lease; starting the background work");
+      // Epochs only grow, and they are part of the state.
+      if (heldEpoch !== undefined && epoch <= heldEpoch)
+        log.error(
+          { epoch, before: heldEpoch },
+          "The state in Redis was emptied or replaced while the bot was running",
+        );
       heldEpoch = epoch;
       const lease = {
         epoch,

@@ -138,6 +138,28 @@ describeWithRedis("the state in Redis", () => {
     expect(await redis.client.exists(LEASE_KEY)).toBe(0);
   });
 
+  it("says so if the state is emptied while it holds the lease", async () => {
+    const own = await startRedis();
+    const { client, connected, close } = connectRedis(own.url, quiet);
+    await connected(5_000);
+    const said: string[] = [];
+    const log = { ...quiet, error: (_: object, message: string) => void said.push(message) };
+    const epochs: number[] = [];
+    const work = {
+      start: async (_: State, { epoch }: Lease) => void epochs.push(epoch),
+      stop: async () => {},
+    };
+    const leadership = compete(client, createState(createRedisStore(client), { log: quiet }), work, log);
+    await expect.poll(() => epochs).toEqual([1]);
+    expect(said).toEqual([]);
+    await client.flushAll();
+    await expect.poll(() => epochs, { timeout: 10_000 }).toEqual([1, 1]);
+    expect(said).toEqual(["The state in Redis was emptied or replaced while the bot was running"]);
+    await leadership.stop();
+    await close();
+    await own.close();
+  });
+
   it("takes the lease again if another process has raised the epoch too late", async () => {
     const own = connectRedis(server.url, quiet);
     await own.connected(5_000);
