@@ -43,8 +43,6 @@ export interface Place {
 }
 
 const SUBCOMMAND = 1;
-/** Types of options whose values are ids: people, channels, roles, and people or roles. */
-const NAMED_BY_ID: ReadonlySet<number> = new Set([6, 7, 8, 9]);
 
 /** Simulates a person who types commands, presses buttons, selects from menus and fills in dialogs. */
 export class Driver {
@@ -232,8 +230,6 @@ export class Driver {
       if (each.choices?.length && !each.choices.some((choice) => choice.value === value)) {
         throw new Error(`The option ${each.name} does not offer ${value}`);
       }
-      if (NAMED_BY_ID.has(each.type) && !/^\d{17,20}$/.test(String(value)))
-        throw new Error(`The option ${each.name} needs a channel, a person or a role, not ${value}`);
       return [
         { name: each.name, type: each.type, value, ...(each.name === focused ? { focused: true } : {}) },
       ];

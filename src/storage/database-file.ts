@@ -7,15 +7,22 @@ import { StateError } from "./store.js";
 /** The store syncs each transaction itself, because SQLite would block the process meanwhile. */
 export const SYNC_AT_CHECKPOINTS = "PRAGMA synchronous = NORMAL";
 
+/** An open database. */
+interface OpenDatabase {
+  readonly db: Database.Database;
+  /** Descriptor of its WAL file, for syncs. */
+  readonly wal: number;
+  /** True if the file had no content. SQLite makes a new database of it. */
+  readonly wasEmpty: boolean;
+}
+
 /** Opens the database, and its WAL file for syncs. @throws {StateError} if it cannot be used */
-export function openDatabase(
-  dataDir: string,
-  path: string,
-): { readonly db: Database.Database; readonly wal: number } {
+export function openDatabase(dataDir: string, path: string): OpenDatabase {
   let db: Database.Database | undefined;
   try {
     // The state contains ids of Discord users.
     makeFolder(resolve(dataDir));
+    const wasEmpty = statSync(path, { throwIfNoEntry: false })?.size === 0 && !existsSync(`${path}-wal`);
     db = new Database(path, { timeout: 500 });
     db.exec("PRAGMA journal_mode = WAL");
     db.exec(SYNC_AT_CHECKPOINTS);
@@ -28,7 +35,7 @@ export function openDatabase(
     ) WITHOUT ROWID`);
     db.exec("BEGIN IMMEDIATE; COMMIT");
     check(db, path);
-    return { db, wal: openSync(`${path}-wal`, "r+") };
+    return { db, wal: openSync(`${path}-wal`, "r+"), wasEmpty };
   } catch (error) {
     db?.close();
     if (error instanceof StateError) throw error;
@@ -50,9 +57,6 @@ export function openDatabase(
     );
   }
 }
-
-/** True if a file exists and has no content. */
-export const isEmptyFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.size === 0;
 
 /** Creates a folder and those above it. With `recursive`, Node.js never returns where the system creates none, such as below /proc. */
 function makeFolder(folder: string): void {

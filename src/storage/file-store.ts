@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fdatasync } from "node:fs";
+import { closeSync, fdatasync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { LRUCache } from "lru-cache";
@@ -7,14 +7,7 @@ import { yieldIfBusy } from "../util/event-loop.js";
 import { createNotice } from "../util/notice.js";
 import { createChangeLog } from "./change-log.js";
 import { createCommitQueue } from "./commit-queue.js";
-import {
-  codeOf,
-  damaged,
-  isDamage,
-  isEmptyFile,
-  openDatabase,
-  SYNC_AT_CHECKPOINTS,
-} from "./database-file.js";
+import { codeOf, damaged, isDamage, openDatabase, SYNC_AT_CHECKPOINTS } from "./database-file.js";
 import { type ReplaceableStore, StateError, type Write } from "./store.js";
 
 /**
@@ -47,10 +40,9 @@ export function openFileStore(dataDir: string, log?: Pick<Log, "info" | "error">
     () => log?.info({}, "The state can be written again"),
   );
   const path = join(dataDir, "crier.db");
-  // SQLite makes a new database of an empty file, which a failed copy or a power loss may leave.
-  const wasEmptied = isEmptyFile(path) && !existsSync(`${path}-wal`);
-  const { db, wal } = openDatabase(dataDir, path);
-  if (wasEmptied) log?.error({ path }, "The file of the state was empty; the bot begins with an empty state");
+  const { db, wal, wasEmpty } = openDatabase(dataDir, path);
+  // A failed copy or a power loss may leave such a file.
+  if (wasEmpty) log?.error({ path }, "The file of the state was empty; the bot begins with an empty state");
   const statements = {
     get: db.prepare("SELECT id, document FROM documents WHERE collection = ? AND id = ?"),
     page: db.prepare(
