@@ -11,31 +11,34 @@ export async function* checkDiscord(
   definitions: readonly CommandDefinition[],
 ): AsyncGenerator<Finding, APIUser | undefined> {
   const { host } = new URL(apiUrl);
+  const somethingElse = fail(
+    "Token",
+    `${host} answers something else than Discord`,
+    "Check DISCORD_API_URL. Without it, the bot uses Discord's own address.",
+  );
   let botAccount: APIUser;
   try {
     botAccount = (await rest.get(Routes.user())) as APIUser;
     if (typeof botAccount?.username !== "string") {
-      yield fail(
-        "Token",
-        `${host} answers something else than Discord`,
-        "Check DISCORD_API_URL. Without it, the bot uses Discord's own address.",
-      );
+      yield somethingElse;
       return undefined;
     }
     yield pass("Token", `accepted: the bot is ${botAccount.username}`);
   } catch (error) {
-    const isRefused = error instanceof DiscordAPIError && error.status === 401;
-    yield isRefused
-      ? fail(
-          "Token",
-          "refused by Discord",
-          "Set DISCORD_TOKEN to the token on the application's Bot page (Reset Token).",
-        )
-      : fail(
-          "Token",
-          wordsOf(error, host),
-          "Check that this machine reaches DISCORD_API_URL, also through its firewall.",
-        );
+    const status = error instanceof DiscordAPIError ? error.status : undefined;
+    if (status === 401)
+      yield fail(
+        "Token",
+        "refused by Discord",
+        "Set DISCORD_TOKEN to the token on the application's Bot page (Reset Token).",
+      );
+    else if (status === 404) yield somethingElse;
+    else
+      yield fail(
+        "Token",
+        wordsOf(error, host),
+        "Check that this machine reaches DISCORD_API_URL, also through its firewall.",
+      );
     return undefined;
   }
   let id: string;
@@ -57,7 +60,9 @@ export async function* checkDiscord(
       ? pass("Commands", `${registeredCommands.length} registered ${where}`)
       : warn(
           "Commands",
-          `those registered ${where} are of another version`,
+          registeredCommands.length === 0
+            ? `none are registered ${where} yet`
+            : `those registered ${where} are of another version`,
           "Start the bot: it registers them.",
         );
   } catch (error) {

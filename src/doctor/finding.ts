@@ -58,6 +58,8 @@ export function wordsOf(error: unknown, host?: string): string {
   if (error instanceof DiscordAPIError) return `Discord answered ${error.status}: ${error.message}`;
   const code = codesOf(error).find((each) => UNREACHABLE.has(each));
   if (code !== undefined && host !== undefined) return `cannot be reached at ${host} (${code})`;
+  const tlsCode = codesOf(error).find((each) => each.startsWith("ERR_SSL"));
+  if (tlsCode !== undefined && host !== undefined) return `${host} does not answer with TLS (${tlsCode})`;
   if (isTimeout(error)) return `${host ?? "it"} did not answer in time`;
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
   const [own = ""] = codesOf(error);

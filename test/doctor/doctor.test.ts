@@ -41,7 +41,7 @@ function runIn(
 /** Answers of a server in the place of the explorer or of Discord. */
 interface Answers {
   readonly explorer?: { readonly status: number; readonly body: string };
-  readonly discord?: { readonly status: number; readonly body: string };
+  readonly discord?: { readonly status: number; readonly body: string; readonly isTls?: boolean };
 }
 
 describe("the doctor", () => {
@@ -139,6 +139,16 @@ describe("the doctor", () => {
       { discord: { status: 200, body: "<html>Welcome</html>" } },
       /✖ Token: \S+ answers something else than Discord\n.*→ Check DISCORD_API_URL/,
     ],
+    [
+      "Discord's address is a website without its paths",
+      { discord: { status: 404, body: "Not found" } },
+      /✖ Token: \S+ answers something else than Discord\n.*→ Check DISCORD_API_URL/,
+    ],
+    [
+      "Discord's address does not speak TLS",
+      { discord: { status: 200, body: "{}", isTls: true } },
+      /✖ Token: \S+ does not answer with TLS \(ERR_SSL\w+\)/,
+    ],
   ] as const)("says so if %s", async (_, { explorer, discord }: Answers, words) => {
     const server = createServer((__, response) => {
       const answer = explorer ?? discord;
@@ -146,7 +156,8 @@ describe("the doctor", () => {
         response.writeHead(answer.status, { location: "https://elsewhere.example/" }).end(answer.body);
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const protocol = discord?.isTls ? "https" : "http";
+    const url = `${protocol}://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const { code, said } = await run({
       ...env,
       ...(explorer ? { EXPLORER_API_URL: url } : { DISCORD_API_URL: url }),
