@@ -87,7 +87,8 @@ function withWatchLinks(view: View, { screen, parameters }: ScreenAddress, conte
   const { watchedAs = "id" in parameters ? parameters.id : "", isOver, links = [] } = view;
   if (watchedAs === null) return view;
   const watchLinks = isOver ? [] : context.watchLinks(screen, watchedAs);
-  return { ...view, links: [...links, ...watchLinks, ...context.subscribeLinks(screen, watchedAs)] };
+  const allLinks = [...watchLinks, ...context.subscribeLinks(screen, watchedAs)];
+  return allLinks.length === 0 ? view : { ...view, links: [...links, ...allLinks] };
 }
 
 /** Loads the view at an address, and follows detours. */
