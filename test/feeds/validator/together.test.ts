@@ -1,4 +1,5 @@
-import { expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Channel, Message } from "../../../sandbox/discord/world.js";
 import {
   eventId,
   loudnessOf,
@@ -8,6 +9,7 @@ import {
 } from "../../../src/feeds/validator/events.js";
 import { isShared, sharedView, together } from "../../../src/feeds/validator/together.js";
 import { DAY, HOUR } from "../../../src/util/units.js";
+import { type Harness, startHarness, textOf } from "../../harness.js";
 
 const NOW = Date.UTC(2026, 10, 23, 12);
 const PARTIES = ["Birch", "Cedar", "Dune", "Elm", "Fjord"];
@@ -129,4 +131,92 @@ it("shared news reaches those who follow all super validators, and keeps an id o
   );
   expect(events.map((event) => isShared(event) && event.isOfAll)).toEqual([true, true, false]);
   expect(new Set(events.map(eventId)).size).toBe(3);
+});
+
+describe("the same news about five validators reaches", () => {
+  let harness: Harness;
+  const world = () => harness.discord.world;
+  const place = () => ({ user: harness.discord.people.owner, channel: harness.discord.channels.general });
+  const ask = (command: string, given: Record<string, string | boolean>) =>
+    harness.discord.driver.ask(place(), command, given);
+  const channelNamed = (name: string) =>
+    world().addChannel({ type: 0, guild_id: harness.discord.guild.id, name });
+  const report = () => {
+    const { ledger } = harness.explorer;
+    for (const each of [...ledger.validators]) ledger.setValidatorActive(each, true);
+  };
+  const polls = async (count: number) => {
+    const read = () => harness.explorer.requests.filter(({ path }) => path.endsWith("/validators")).length;
+    const before = read();
+    await world().until(() => read() >= before + count, `${count} readings`);
+  };
+  const pass = (ms: number) => {
+    harness.pass(ms);
+    report();
+  };
+  const until = (channel: Channel, pattern: RegExp): Promise<Message> =>
+    world().until(
+      () =>
+        world()
+          .read(channel)
+          .find((each) => pattern.test(textOf(each))),
+      String(pattern),
+    );
+
+  beforeAll(async () => {
+    harness = await startHarness({ env: () => ({ WATCH_POLL_SECONDS: "1" }) });
+    report();
+  });
+  afterAll(() => harness.close());
+
+  it("a channel once, with the roles of its subscriptions, and a person once", async () => {
+    const { validators } = harness.explorer.ledger;
+    const five = validators.filter(({ isSv, party }) => !isSv && party.name).slice(0, 5);
+    const channel = channelNamed("five");
+    const [one, other] = ["One", "Other"].map(
+      (name) => world().addRole(harness.discord.guild, name, 0n, { mentionable: true }).id,
+    );
+    for (const [at, { party }] of five.entries()) {
+      const role = (at === 0 ? one : other) ?? "";
+      await ask("/subscribe validator", { validator: party.id, channel: channel.id, role });
+      await ask("/watch validator", { validator: party.id });
+    }
+    const direct = world().directChannel(harness.discord.people.owner);
+    await polls(2);
+    for (const each of five) validators.splice(validators.indexOf(each), 1);
+    await polls(3);
+    pass(25 * HOUR);
+    const gone = await until(channel, /No longer listed/);
+    expect(gone.pings?.toSorted()).toEqual(["@One", "@Other"]);
+    for (const { party } of five) expect(textOf(gone)).toContain(party.name);
+    expect(textOf(await until(direct, /No longer listed/))).toContain("and 2 more");
+    for (const each of five) validators.push(each);
+    report();
+    expect((await until(channel, /Listed again/)).pings).toEqual([]);
+    await until(direct, /Listed again/);
+    await polls(2);
+    const told = (each: Channel) =>
+      world()
+        .read(each)
+        .filter(({ content }) => /isted/.test(content)).length;
+    expect([told(channel), told(direct)]).toEqual([2, 2]);
+    expect(world().refusals).toEqual([]);
+  });
+
+  it("a channel that watches all super validators once", async () => {
+    const channel = channelNamed("all");
+    await ask("/subscribe validator", { validator: "all super validators", channel: channel.id });
+    await polls(2);
+    const { validators } = harness.explorer.ledger;
+    const old = new Set(validators.filter(({ isSv }) => isSv).slice(0, 6));
+    for (const each of validators) each.version = old.has(each) ? "0.4.1" : "0.9.9";
+    await harness.restart();
+    await polls(3);
+    pass(25 * HOUR);
+    const version = await until(channel, /Old version/);
+    expect(version.content).toMatch(/^⚠️ Old versions: .* and [123] more\. Most run 0\.9\.9$/);
+    expect(version.pings).toEqual([]);
+    await polls(2);
+    expect(world().read(channel)).toHaveLength(1);
+  });
 });
