@@ -138,14 +138,14 @@ export function manyView(alert: GroupAlert, known: Known, mark: string): View {
   };
 }
 
-type UpgradeEvent = Extract<ValidatorEvent, { kind: "upgrade" }>;
+type UpgradeWarning = Extract<ValidatorEvent, { kind: "upgrade" }>;
 
 /** Returns the first words of a warning before an upgrade of the network. */
-export const upgradeIn = ({ upgradeAt }: UpgradeEvent, now: number): Markdown =>
+export const upgradeIn = ({ upgradeAt }: UpgradeWarning, now: number): Markdown =>
   md`⚠️ Network upgrade in ${spanWords(Math.max(HOUR, Math.round((upgradeAt - now) / HOUR) * HOUR))}`;
 
 /** Returns the lines of a warning before an upgrade of the network. */
-export const upgradeLines = ({ upgradeAt, movedFrom, target }: UpgradeEvent): Markdown[] =>
+export const upgradeLines = ({ upgradeAt, movedFrom, target }: UpgradeWarning): Markdown[] =>
   present([
     md`Transactions pause on ${timestampWithAge(upgradeAt)}. A validator without a compatible version can't send or receive any afterwards.`,
     movedFrom !== undefined && md`-# Moved. It was scheduled for ${timestamp(movedFrom, "f")}.`,
