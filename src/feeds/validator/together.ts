@@ -30,6 +30,9 @@ export const isShared = (event: ValidatorEvent): event is SharedEvent =>
 function newsKey(event: ShareableEvent): string {
   const { channelId, kind } = event;
   switch (event.kind) {
+    case "gone":
+      // An alert that somebody has taken must not ping because of another one.
+      return JSON.stringify([channelId, kind, event.isCalm === true]);
     case "version":
       return JSON.stringify([channelId, kind, event.target]);
     case "upgrade":
@@ -44,17 +47,16 @@ function newsKey(event: ShareableEvent): string {
 /** True if a channel watches a validator as one of all super validators. */
 type IsOfAll = (channelId: string, validator: string) => boolean;
 
-/** Returns one event for the same news about several validators. It is calm if somebody has taken the alerts of all of them. */
+/** Returns one event for the same news about several validators. */
 function merged(first: ShareableEvent, all: readonly ShareableEvent[], isOfAll: IsOfAll, now: number) {
   const members = all.map(({ validator }) => validator);
-  const sharedFields = {
+  return {
+    ...first,
     validator: MANY,
     members,
     toldAt: now,
     isOfAll: members.some((party) => isOfAll(first.channelId, party)),
   };
-  if (first.kind !== "gone") return { ...first, ...sharedFields };
-  return { ...first, ...sharedFields, isCalm: all.every((event) => event.kind === "gone" && event.isCalm) };
 }
 
 /** Returns the events of a poll, with one for the same news about `LEAST_TOGETHER` validators or more of a channel. */
@@ -123,15 +125,16 @@ export function sharedView(event: SharedEvent, known: Known, mark: string): View
       // The headline has the first names already.
       members.length > MAX_IN_NEWS && md`-# All ${members.length}: ${namesOf(members, MAX_NAMED, known)}`,
     ]),
-    menus: [
-      {
+    // The explorer has no details of validators that it no longer lists.
+    menus: present([
+      event.kind !== "gone" && {
         placeholder: "Open a validator…",
         choices: members.map((id) => ({
           label: known.called(id, 60),
           to: address("validator", { id }),
         })),
       },
-    ],
+    ]),
     links: [listLink(mark)],
   };
 }
