@@ -52,17 +52,14 @@ function isNoData(json: unknown): boolean {
   );
 }
 
-/** True for a list without rows and without their number that comes with an error message. */
-function isFailedList(json: unknown, { content, totalElements }: Page<unknown>): boolean {
-  const fields = toRecord(json) ?? {};
-  return (
-    content.length === 0 &&
-    totalElements === null &&
-    Object.entries(fields).some(
-      ([name, value]) => (OF_ERRORS.test(name) && Boolean(value)) || isErrorStatus(name, value),
-    )
+/** True for a list without rows that comes with an error or its status. A message alone may say that there are none. */
+const isFailedList = (json: unknown, { content }: Page<unknown>): boolean =>
+  content.length === 0 &&
+  Object.entries(toRecord(json) ?? {}).some(
+    ([name, value]) =>
+      (/^(errors?|exception)$/i.test(name) && Object.keys(Object(value)).length > 0) ||
+      isErrorStatus(name, value),
   );
-}
 
 /** Parses an endpoint's answer from a JSON body. @throws {ExplorerError} "unreadable" if it does not match the schema */
 export function parseAnswer<Name extends EndpointName>(name: Name, json: unknown): Answer<Name> {

@@ -162,6 +162,9 @@ describe("the explorer client", () => {
   it.each<[answer: string, body: unknown, name: "transfers" | "updateDetails", problem: string]>([
     ["an error instead of rows", { content: [], error: "down for maintenance" }, "transfers", "unreadable"],
     ["an error's status instead of rows", { content: [], status: 503 }, "transfers", "unreadable"],
+    ["an error beside a count", { content: [], totalElements: 0, error: "down" }, "transfers", "unreadable"],
+    ["an empty list of errors", { content: [], errors: [] }, "transfers", "no error"],
+    ["a message of success", { content: [], code: 0, message: "OK" }, "transfers", "no error"],
     ["an empty list", { content: [] }, "transfers", "no error"],
     [
       "an empty list with a comment",
