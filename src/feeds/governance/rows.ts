@@ -33,7 +33,7 @@ export interface RowSource {
   readonly voters: number | undefined;
 }
 
-/** Creates the judge of rows whose requests are not tracked yet. */
+/** Creates the judge of rows whose requests are not tracked yet. The time when they were first seen is that of the whole read. */
 export function createNewRows({ explorer, state, now }: Pick<RequestDeps, "explorer" | "state" | "now">) {
   const tracked = state.open(trackedVoteRequests);
   /** Times of the last complete reads before requests were first seen past their dates without an outcome, by key. */
@@ -67,13 +67,7 @@ export function createNewRows({ explorer, state, now }: Pick<RequestDeps, "explo
     return tracked.wasSetAside(key);
   };
 
-  // Details may be read for each row, which can take minutes. All rows of a read are seen at the same time.
-  return async (
-    key: string,
-    row: VoteRequestListItem,
-    source: RowSource,
-    seenAt = now(),
-  ): Promise<RowFindings> => {
+  return async (key: string, row: VoteRequestListItem, source: RowSource): Promise<RowFindings> => {
     const unseenSince = unclearSince.get(key) ?? source.lastAt;
     const isOld = await isOldRow(key, row, unseenSince, source);
     const firstRequest = firstSeen(row, now(), isOld);
@@ -83,18 +77,18 @@ export function createNewRows({ explorer, state, now }: Pick<RequestDeps, "explo
     }
     unclearSince.delete(key);
     const isOpenNow = firstRequest.phase === "open";
-    const common = { openedAt: openedAtIn(row), seenAt };
+    const openedAt = openedAtIn(row);
     if (isOpenNow)
       return {
-        next: { ...decide(firstRequest, source.voters).next, ...common },
+        next: { ...decide(firstRequest, source.voters).next, openedAt },
         events: isOld ? [] : [{ kind: "opened", key, row }],
       };
     // The request opened and ended after the last read, which did not list it.
     const isMissed =
       unseenSince !== undefined && !isOld && (row.createdAt ?? unseenSince) > unseenSince - MISSED_MS;
-    if (!isMissed) return { next: { ...firstRequest, ...common }, events: [] };
+    if (!isMissed) return { next: { ...firstRequest, openedAt }, events: [] };
     const openUntil = Math.max(unseenSince, row.createdAt ?? 0);
-    return { next: { ...firstRequest, ...common, openUntil }, events: [{ kind: "missed", key, row }] };
+    return { next: { ...firstRequest, openedAt, openUntil }, events: [{ kind: "missed", key, row }] };
   };
 }
 

@@ -108,7 +108,6 @@ export function createGovernanceWatch(deps: GovernanceWatchDeps) {
     wasPartial: boolean,
     toldCount = 0,
   ): Promise<ReadFindings> => {
-    const seenAt = now();
     const knownRequests = await requests.all();
     const learntRequests = new Map<string, TrackedVoteRequest>();
     const events: GovernanceEvent[] = [];
@@ -126,11 +125,15 @@ export function createGovernanceWatch(deps: GovernanceWatchDeps) {
       const knownRequest = learntRequests.get(key) ?? knownRequests.get(key);
       const { next, events: rowEvents } = knownRequest
         ? compareKnown(key, knownRequest, row, source, now())
-        : await judgeNew(key, row, source, seenAt);
+        : await judgeNew(key, row, source);
       if (next && next !== knownRequest && JSON.stringify(next) !== JSON.stringify(knownRequest))
         learntRequests.set(key, next);
       events.push(...rowEvents);
     }
+    // Details may be read for each row, which can take minutes. The requests of a read are seen together, when they are announced.
+    const seenAt = now();
+    for (const [key, each] of learntRequests)
+      if (!knownRequests.has(key)) learntRequests.set(key, { ...each, seenAt });
     return { learnt: learntRequests, events: toDigest(events, read.lastAt ?? null, toldCount) };
   };
 
