@@ -156,6 +156,15 @@ export function compete(
     withTimeout(client.eval(RELEASE, { keys: [LEASE_KEY], arguments: [token] }), 500, () => {}).catch(
       () => {},
     );
+  /** Epochs only grow, and they are part of the state. @param epoch the last one in the state */
+  const compareEpoch = (epoch: number) => {
+    if (heldEpoch === undefined || epoch >= heldEpoch) return;
+    log.error(
+      { epoch, before: heldEpoch },
+      "The state in Redis was emptied or replaced while the bot was running",
+    );
+    heldEpoch = epoch;
+  };
   const lose = async () => {
     if (!isHeld) return;
     isHeld = false;
@@ -166,7 +175,11 @@ export function compete(
   const renew = async (sentAt: number) => {
     const renewed = await client.eval(RENEW, { keys: [LEASE_KEY], arguments: [token] });
     if (renewed === 1) validUntil = sentAt + LEASE_MS;
-    else await lose();
+    else {
+      await lose();
+      // Another process may take the lease next, without having seen the epochs before.
+      compareEpoch((await state.open(leases).get(NAME))?.epoch ?? 0);
+    }
   };
   const takeLease = async (sentAt: number) => {
     const taken = await client.eval(TAKE, { keys: [LEASE_KEY], arguments: [token] });
@@ -183,12 +196,7 @@ export function compete(
       isHeld = true;
       isFenced = false;
       log.info({ epoch }, "Took the lease; starting the background work");
-      // Epochs only grow, and they are part of the state.
-      if (heldEpoch !== undefined && epoch <= heldEpoch)
-        log.error(
-          { epoch, before: heldEpoch },
-          "The state in Redis was emptied or replaced while the bot was running",
-        );
+      compareEpoch(epoch - 1);
       heldEpoch = epoch;
       const lease = {
         epoch,

@@ -160,6 +160,36 @@ describeWithRedis("the state in Redis", () => {
     await own.close();
   });
 
+  it("says so although another process takes the lease of the emptied state", async () => {
+    const own = await startRedis();
+    const [one, other] = [connectRedis(own.url, quiet), connectRedis(own.url, quiet)];
+    await Promise.all([one.connected(5_000), other.connected(5_000)]);
+    const said: string[] = [];
+    const log = { ...quiet, error: (_: object, message: string) => void said.push(message) };
+    const epochs: number[] = [];
+    const work = {
+      start: async (_: State, { epoch }: Lease) => void epochs.push(epoch),
+      stop: async () => {},
+    };
+    const holder = createState(createRedisStore(one.client), { log: quiet });
+    await holder.commit([holder.open(leases).put("background", { epoch: 7 })]);
+    const leaderships = [compete(one.client, holder, work, log)];
+    await expect.poll(() => epochs).toEqual([8]);
+    const standby = createState(createRedisStore(other.client), { log: quiet });
+    leaderships.push(compete(other.client, standby, work, quiet));
+    // As if the standby were faster: it holds the lease of the emptied state already.
+    await one.client
+      .multi()
+      .flushAll()
+      .set(LEASE_KEY, `other ${Date.now() + 5_000}`)
+      .exec();
+    await expect.poll(() => said, { timeout: 10_000 }).toHaveLength(1);
+    expect(said).toEqual(["The state in Redis was emptied or replaced while the bot was running"]);
+    await Promise.all(leaderships.map((each) => each.stop()));
+    await Promise.all([one.close(), other.close()]);
+    await own.close();
+  });
+
   it("takes the lease again if another process has raised the epoch too late", async () => {
     const own = connectRedis(server.url, quiet);
     await own.connected(5_000);
