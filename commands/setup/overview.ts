@@ -61,7 +61,11 @@ async function rowOf(
 const MAX_CHANNELS = 5;
 
 /** Returns the line about a server's default network, and about channels that have another. Empty if there is only one network. */
-async function defaultLines(guildId: string, { networks: { served }, state }: Network): Promise<Markdown[]> {
+async function defaultLines(
+  guildId: string,
+  { networks: { served }, state }: Network,
+  shown: readonly OwnedSubscription[],
+): Promise<Markdown[]> {
   if (served.length < 2) return [];
   const { network, channels } = await readServerChoice(state, guildId);
   const usual = served.find(({ id }) => id === network) ?? served[0];
@@ -73,7 +77,9 @@ async function defaultLines(guildId: string, { networks: { served }, state }: Ne
   const exceptions = others.length > 0 ? md` (${join(named, ", ")})` : md``;
   return present([
     md`🌐 Default network: **${usual.name}**${exceptions}. \`/settings\` changes it.`,
-    usual !== served[0] && md`Rows without a network are about **${served[0].name}**.`,
+    usual !== served[0] &&
+      shown.some(({ networkState }) => networkState.id === served[0].id) &&
+      md`Rows without a network are about **${served[0].name}**.`,
   ]);
 }
 
@@ -129,7 +135,7 @@ export async function overview(
       pages > 1 && md`-# ${countedWords(all.length, "subscription")}, page ${page} of ${pages}`,
       ...(rows.length > 0 ? rows : [md`Nothing is set up yet. Pick something to add.`]),
       ...serverLines.flat(),
-      ...(await defaultLines(guildId, services)),
+      ...(await defaultLines(guildId, services, shown)),
       served.length > 1 && md`This menu adds subscriptions about **${services.name}**.`,
     ]),
     menus: present([addMenu(feeds), shown.length > 0 && (await subscriptionMenu(shown, services))]),
