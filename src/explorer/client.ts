@@ -27,7 +27,8 @@ const OF_ERRORS = /^(errors?|message|msg|exception|detail)$/i;
 /** Names of fields of error messages that contain an HTTP status. */
 const OF_STATUS = /^(status|code|statusCode)$/i;
 
-const isErrorStatus = (name: string, value: unknown): boolean => OF_STATUS.test(name) && Number(value) >= 400;
+const isErrorStatus = (name: string, value: unknown): boolean =>
+  OF_STATUS.test(name) && Number(value) >= 400 && Number(value) < 600;
 
 /**
  * True for an object without a documented field, and for an error message that has a few of them. Each field of an answer may be
@@ -46,10 +47,9 @@ function isNoData(json: unknown): boolean {
   if (fields === null) return false;
   const names = Object.keys(fields);
   const isFlat = names.length <= MAX_ERROR_FIELDS && names.every((name) => toRecord(fields[name]) === null);
-  return (
-    names.length === 0 ||
-    (isFlat && names.some((name) => OF_ERRORS.test(name) || isErrorStatus(name, fields[name])))
-  );
+  const hasRows = Object.values(fields).some(Array.isArray);
+  const isError = (name: string) => OF_ERRORS.test(name) || (!hasRows && isErrorStatus(name, fields[name]));
+  return names.length === 0 || (isFlat && names.some(isError));
 }
 
 /** True for a list without rows that comes with an error or its status. A message alone may say that there are none. */

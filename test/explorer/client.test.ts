@@ -180,6 +180,8 @@ describe("the explorer client", () => {
       "unreadable",
     ],
     ["a code and a message", { code: "500", msg: "Internal" }, "updateDetails", "unreadable"],
+    ["details with a code", { update_id: "u", code: "500", events: [{ a: 1 }] }, "updateDetails", "no error"],
+    ["a list with another code", { content: [], code: 1000 }, "transfers", "no error"],
     ["details with a status", { update_id: "u", status: 200, events: {} }, "updateDetails", "no error"],
   ])("tells an error that has the status 200 from data: %s", async (_, body, name, problem) => {
     sandbox.injectFault({ kind: "body", body: JSON.stringify(body) });
