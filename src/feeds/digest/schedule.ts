@@ -50,10 +50,15 @@ const atOption: FeedOption<string> = {
 const isZone = (name: string): boolean =>
   name === "UTC" || (name.includes("/") && IANAZone.isValidZone(name));
 
-/** Returns a time zone's name with the capital letters that it has. A name of a zone that was renamed stays. */
+/** Capitalizes each part of a time zone's name or of a city. */
+const capitalParts = (name: string): string =>
+  name.replace(/(^|[/_-])([a-z])/g, (letters) => letters.toUpperCase());
+
+/** Returns a time zone's name with the capital letters that it has. Node may know it under an earlier name. */
 function spelled(name: string): string {
   const { timeZone } = new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions();
-  return timeZone.toLowerCase() === name.toLowerCase() ? timeZone : name;
+  if (timeZone.toLowerCase() === name.toLowerCase()) return timeZone;
+  return name === name.toLowerCase() ? capitalParts(name) : name;
 }
 
 /** Areas in the names of time zones (IANA). */
@@ -75,7 +80,7 @@ function parseZone(text: string): string | undefined {
     return isZone(name) ? name : undefined;
   }
   if (typed.includes("/")) return undefined;
-  const city = typed.replace(/(^|[_-])([a-z])/g, (letters) => letters.toUpperCase());
+  const city = capitalParts(typed);
   const found = AREAS.map((area) => `${area}/${city}`).filter(isZone);
   return found.length === 1 ? found[0] : undefined;
 }

@@ -190,6 +190,7 @@ describe("typed schedule options", () => {
     ["europe/berlin", "Europe/Berlin"],
     ["america/port_of_spain", "America/Port_of_Spain"],
     ["Europe/Kyiv", "Europe/Kyiv"],
+    ["asia/kolkata", "Asia/Kolkata"],
     [" UTC ", "UTC"],
     ["Mars/Olympus", undefined],
     ["+02:00", undefined],
