@@ -24,7 +24,7 @@ const laterFields = {
   members: z.array(z.string()).optional(),
   ...groupFields,
 };
-/** Fields of the same news about several validators, whose `validator` is `MANY` (together.ts). */
+/** Fields of the same news about several validators, of whom `validator` is the first (together.ts). */
 const sharedFields = {
   members: z.array(z.string()).optional(),
   /** Time of the poll that found them. */
@@ -159,7 +159,7 @@ export function subjectOf(event: ValidatorEvent): string | undefined {
     case "traffic":
       return undefined;
     case "gone":
-      return event.validator === MANY ? undefined : silenceOf(event.validator, event.since);
+      return event.members ? undefined : silenceOf(event.validator, event.since);
     default:
       return silenceOf(event.validator, event.since);
   }
@@ -179,7 +179,7 @@ export function eventId(event: ValidatorEvent): string {
   const subject = subjectOf(event);
   // A poll finds one event of a kind for each member at most.
   if ("toldAt" in event && event.toldAt !== undefined)
-    return `${event.members?.[0]}:${event.kind}:${event.toldAt}`;
+    return `${event.validator}:${event.kind}:${event.toldAt}`;
   if (subject !== undefined && begins(event)) return beginningOf(subject);
   switch (event.kind) {
     case "worse":

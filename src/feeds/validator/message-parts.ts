@@ -45,6 +45,12 @@ export const listLink = (mark: string): Link => ({
   mark,
 });
 
+/** Returns the menu that opens one of several validators. */
+export const validatorMenu = (parties: readonly string[], { called }: Known): Menu => ({
+  placeholder: "Open a validator…",
+  choices: parties.map((id) => ({ label: called(id, 60), to: address("validator", { id }) })),
+});
+
 /** The message that contains a button: the alert itself, or a message about it. */
 type Where = "card" | "news";
 

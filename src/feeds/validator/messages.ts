@@ -1,5 +1,4 @@
 import { pauseWords } from "../../ledger/upgrades.js";
-import { address } from "../../screens/addresses.js";
 import type { View } from "../../screens/view.js";
 import { spanWords } from "../../text/durations.js";
 import {
@@ -30,6 +29,7 @@ import {
   responseLines,
   silentWords,
   snoozeMenu,
+  validatorMenu,
 } from "./message-parts.js";
 
 /** When a silence began and ended, as far as that is known. */
@@ -129,10 +129,7 @@ export function manyView(alert: GroupAlert, known: Known, mark: string): View {
     ]),
     menus: present([
       endedAt === undefined && snoozeMenu(MANY, toldAt, isSnoozed(known.response, known.now)),
-      {
-        placeholder: "Open a validator…",
-        choices: parties.map((id) => ({ label: nameOf(id), to: address("validator", { id }) })),
-      },
+      validatorMenu(parties, known),
     ]),
     links: present([endedAt === undefined && acknowledgeLink(known, MANY, toldAt), listLink(mark)]),
   };

@@ -38,8 +38,11 @@ export interface Poll extends NetworkReading {
   readonly directory: Directory;
   /** The last decision about the network's next upgrade. */
   readonly upgradeDecision: UpgradeDecision | undefined;
-  /** True if the explorer has probably lost validators from its list: the missing ones then count as delisted only after a day. */
-  readonly isListDoubtful: boolean;
+  /**
+   * When each channel's validators went missing, epoch ms, if the explorer has probably lost many from its list: they then count as
+   * delisted only after a day. `undefined` if few are missing.
+   */
+  readonly missing: ReadonlyMap<string, readonly number[]> | undefined;
   readonly found: PollFindings;
   /** Start of the poll, epoch ms. */
   readonly now: number;

@@ -1,26 +1,24 @@
-import { address } from "../../screens/addresses.js";
 import type { View } from "../../screens/view.js";
 import { type Markdown, md, timestamp } from "../../text/markdown.js";
+import { cut } from "../../text/plain.js";
 import { addTo } from "../../util/groups.js";
 import { present } from "../../util/present.js";
-import { MANY, type ValidatorEvent } from "./events.js";
-import { type Known, listLink, MAX_IN_NEWS, MAX_NAMED, namesOf } from "./message-parts.js";
+import type { ValidatorEvent } from "./events.js";
+import { type Known, listLink, MAX_IN_NEWS, MAX_NAMED, namesOf, validatorMenu } from "./message-parts.js";
 import { rescheduledWords, upgradeIn, upgradeLines } from "./messages.js";
 
 /** Minimum number of validators about which the same news is one message. */
 const LEAST_TOGETHER = 5;
 
 /** News that a poll may find about many validators at the same time, and that is not part of an alert. */
-type ShareableEvent = Extract<
-  ValidatorEvent,
-  { kind: "gone" | "listed" | "version" | "upgrade" | "rescheduled" }
->;
+const SHAREABLE = ["gone", "listed", "version", "upgrade", "rescheduled"] as const;
+type ShareableEvent = Extract<ValidatorEvent, { kind: (typeof SHAREABLE)[number] }>;
 
 /** The same news about several validators. */
 type SharedEvent = ShareableEvent & { readonly members: readonly string[] };
 
 const isShareable = (event: ValidatorEvent): event is ShareableEvent =>
-  ["gone", "listed", "version", "upgrade", "rescheduled"].includes(event.kind);
+  SHAREABLE.some((kind) => kind === event.kind);
 
 /** True if an event is about several validators and belongs to no alert. */
 export const isShared = (event: ValidatorEvent): event is SharedEvent =>
@@ -47,16 +45,23 @@ function newsKey(event: ShareableEvent): string {
 /** True if a channel watches a validator as one of all super validators. */
 type IsOfAll = (channelId: string, validator: string) => boolean;
 
-/** Returns one event for the same news about several validators. */
+/** Returns the versions that validators run, each once. */
+const runningIn = (events: readonly ShareableEvent[]): string =>
+  [...new Set(events.map((event) => ("running" in event && event.running) || "an unknown version"))].join(
+    ", ",
+  );
+
+/** Returns one event for the same news about several validators. Earlier versions take it for news about the first one. */
 function merged(first: ShareableEvent, all: readonly ShareableEvent[], isOfAll: IsOfAll, now: number) {
   const members = all.map(({ validator }) => validator);
-  return {
-    ...first,
-    validator: MANY,
+  const sharedFields = {
     members,
     toldAt: now,
     isOfAll: members.some((party) => isOfAll(first.channelId, party)),
   };
+  return "running" in first
+    ? { ...first, ...sharedFields, running: runningIn(all) }
+    : { ...first, ...sharedFields };
 }
 
 /** Returns the events of a poll, with one for the same news about `LEAST_TOGETHER` validators or more of a channel. */
@@ -96,10 +101,16 @@ function wordsOf(
       return [
         md`⚠️ Old versions: ${names}. Most run ${event.target}`,
         "warning",
-        [md`They've been behind for a day. Their operators should update them.`],
+        [
+          md`They've been behind for a day, and run ${cut(event.running ?? "", 200)}. Their operators should update them.`,
+        ],
       ];
     case "upgrade":
-      return [md`${upgradeIn(event, now)}: ${names} still run old versions`, "warning", upgradeLines(event)];
+      return [
+        md`${upgradeIn(event, now)}: ${names} still run old versions`,
+        "warning",
+        [md`They run ${cut(event.running, 200)}.`, ...upgradeLines(event)],
+      ];
     case "rescheduled":
       return [
         rescheduledWords(event),
@@ -126,15 +137,7 @@ export function sharedView(event: SharedEvent, known: Known, mark: string): View
       members.length > MAX_IN_NEWS && md`-# All ${members.length}: ${namesOf(members, MAX_NAMED, known)}`,
     ]),
     // The explorer has no details of validators that it no longer lists.
-    menus: present([
-      event.kind !== "gone" && {
-        placeholder: "Open a validator…",
-        choices: members.map((id) => ({
-          label: known.called(id, 60),
-          to: address("validator", { id }),
-        })),
-      },
-    ]),
+    menus: event.kind === "gone" ? [] : [validatorMenu(members, known)],
     links: [listLink(mark)],
   };
 }

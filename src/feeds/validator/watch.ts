@@ -13,6 +13,7 @@ import { judgeReports, SHORT_PAUSE_MS } from "../../ledger/rhythm.js";
 import { isStillOrSettling } from "../../ledger/rounds.js";
 import { ageOf } from "../../util/clock.js";
 import { filterInTurns, inPieces, yieldIfBusy } from "../../util/event-loop.js";
+import { addTo } from "../../util/groups.js";
 import { defined } from "../../util/present.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import { alertId, type SilentAlert, subjectIn, type ValidatorWatch } from "./collections.js";
@@ -29,7 +30,7 @@ import {
 } from "./memory.js";
 import { createNetworkReader } from "./network-reading.js";
 import type { Poll } from "./poll.js";
-import { type ActivityReading, readActivity } from "./reading.js";
+import { type ActivityReading, MANY_MISSING, readActivity } from "./reading.js";
 import {
   announceMany,
   backWithin,
@@ -46,10 +47,10 @@ import { warnOfUpgrade } from "./upgrade-warning.js";
 
 /** Minimum time between two answers that there is no such validator before it counts as delisted, in ms. */
 const GONE_MS = 30 * MINUTE;
-/** Number of watched validators that, if missing together, the explorer has probably lost for a while. */
-const MANY_MISSING = 5;
-/** Time until they count as delisted nevertheless, in ms. */
+/** Time until many that are missing together count as delisted, in ms. */
 const MANY_GONE_MS = DAY;
+/** Time within which validators went missing together, in ms: a poll asks about a few of them. */
+const TOGETHER_GONE_MS = 6 * HOUR;
 
 interface ValidatorWatchDeps extends Pick<FeedDeps, "state" | "directory" | "now"> {
   /** Returns fresh readings only. */
@@ -59,12 +60,28 @@ interface ValidatorWatchDeps extends Pick<FeedDeps, "state" | "directory" | "now
 /** Number of documents per commit. */
 const DOCUMENTS_PER_STEP = 100;
 
-/** True if `MANY_MISSING` or more of the watched validators are missing. */
-function isListDoubtful(live: readonly WatchedValidator[], { absent }: ActivityReading): boolean {
+/** Returns when each channel's watched validators went missing, epoch ms. `undefined` if fewer than `MANY_MISSING` are missing. */
+function doubtfulSince(
+  live: readonly WatchedValidator[],
+  { absent }: ActivityReading,
+): ReadonlyMap<string, readonly number[]> | undefined {
   const missing = live.filter(
     ({ validator, watch }) => watch.missingSince !== undefined || absent.has(validator),
   );
-  return new Set(missing.map(({ validator }) => validator)).size >= MANY_MISSING;
+  if (new Set(missing.map(({ validator }) => validator)).size < MANY_MISSING) return undefined;
+  const times = new Map<string, number[]>();
+  for (const { subscription, watch } of missing)
+    if (watch.missingSince !== undefined) addTo(times, subscription.channelId, watch.missingSince);
+  return times;
+}
+
+/** Returns when a missing validator counts as delisted, epoch ms. Many of a channel are told of together. */
+function goneAfter({ missing }: Poll, channelId: string, missingSince: number): number {
+  if (missing === undefined) return missingSince + GONE_MS;
+  const together = (missing.get(channelId) ?? []).filter(
+    (each) => Math.abs(each - missingSince) <= TOGETHER_GONE_MS,
+  );
+  return Math.max(missingSince, ...together) + MANY_GONE_MS;
 }
 
 /** Handles a validator that the explorer does not know. It is delisted if it is missing twice. */
@@ -79,8 +96,7 @@ function judgeAbsence(poll: Poll, each: WatchedValidator): ValidatorWatch {
   // The explorer's answers about one validator may be wrong. The list counts.
   const listedAt = directory.entry("validator", validator) && directory.readAt("validator");
   if ((listedAt ?? 0) > missingSince) return { ...watch, missingSince: now };
-  const goneAfterMs = poll.isListDoubtful ? MANY_GONE_MS : GONE_MS;
-  if (ageOf(missingSince, now) < goneAfterMs || missingSince > now)
+  if (now < goneAfter(poll, channelId, missingSince))
     return { ...watch, missingSince: Math.min(missingSince, now) };
   const alert = openAlert(poll, each);
   const isCalm = alert && isHandled(poll, alert);
@@ -225,7 +241,10 @@ export function createValidatorWatch({ explorer, state, directory, now }: Valida
     // A reading is as old as its request. After the process was suspended, an old reading does not mean that
     // the explorer is behind.
     const readSince = now();
-    const reading = await readActivity(explorer, parties, now);
+    const knownMissing = live.flatMap(({ validator, watch }) =>
+      watch.missingSince === undefined ? [] : [validator],
+    );
+    const reading = await readActivity(explorer, parties, now, new Set(knownMissing));
     for (const party of missedAt.keys()) if (!loaded.parties.has(party)) missedAt.delete(party);
     for (const party of reading.absent) missedAt.set(party, readSince);
     const { newestAt } = reading;
@@ -249,7 +268,7 @@ export function createValidatorWatch({ explorer, state, directory, now }: Valida
       ),
       directory,
       upgradeDecision: directory.upgradeDecision(),
-      isListDoubtful: isListDoubtful(live, reading),
+      missing: doubtfulSince(live, reading),
       found,
       now: readSince,
     };

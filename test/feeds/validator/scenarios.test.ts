@@ -446,9 +446,25 @@ describe.concurrent("validators that report", () => {
     expect(new Set(events.map(({ kind }) => kind))).toEqual(new Set(["gone"]));
     const parties = events.flatMap(validatorsOf);
     expect([parties.length, new Set(parties).size]).toEqual([30, 30]);
-    // The explorer is asked about a few of them in each poll, and those are one message.
-    expect(events.length).toBeLessThan(10);
+    // The explorer is asked about a few of them in each poll.
+    expect(events).toHaveLength(1);
     expect(Math.min(...events.map(({ at }) => at))).toBeGreaterThan(resetAt + DAY);
+  });
+
+  it("are called delisted together if they are more than a poll can ask about, except one that is listed again", async () => {
+    const goneAt = START + HOUR;
+    const watched = Array.from({ length: 12 }, (_, place) => place + 10);
+    const isUnlisted = (validator: number, now: number) =>
+      watched.includes(validator) && now > goneAt && !(validator === 15 && now > START + 14 * HOUR);
+    // A page that is shorter than requested would be the last one.
+    const rowsOf: Scenario["rowsOf"] = (rows) => [...rows, ...rows].slice(0, 100);
+    const scenario = { validators: 120, lastReport: hourly, isUnlisted, watched, rowsOf };
+    const events = await play(scenario, 27 * HOUR);
+    expect(events.map(({ kind }) => kind)).toEqual(["gone"]);
+    expect(events.flatMap(validatorsOf)).toHaveLength(11);
+    // A poll asks about five of them, so that the last one is missed later than the first.
+    expect((events[0]?.at ?? 0) - goneAt).toBeGreaterThan(DAY);
+    expect((events[0]?.at ?? 0) - goneAt).toBeLessThan(DAY + 2 * HOUR);
   });
 
   it("are not silent if only the list of validators is old", async () => {
