@@ -13,6 +13,7 @@ export async function rarely(book: Book): Promise<void> {
   await upgradeVote(book);
   await privately(book);
   await operating(book, ops);
+  await sharedNews(book);
 }
 
 /** Subscribes #ops and Ana without adding their messages to the book. */
@@ -216,4 +217,26 @@ async function operating({ place, chapter, hear, page }: Book, ops: Channel): Pr
   await place.pass(11 * MINUTE);
   await world.until(() => refused.content.includes("Over"), "the end of the trouble");
   page("…and accepts it again", refused);
+}
+
+async function sharedNews({ place, chapter, hear, pass, polled }: Book): Promise<void> {
+  chapter("Many validators at once", "Messages in #fleet, which has alerts about five validators.");
+  const { ledger } = place.explorer;
+  const { world, driver, guild, people, channels } = place.discord;
+  const fleet = world.addChannel({ type: 0, guild_id: guild.id, name: "fleet" });
+  const olga = { user: people.owner, channel: channels.general };
+  const five = ledger.validators.filter(({ isSv, party }) => !isSv && party.name !== null).slice(-5);
+  for (const { party } of five)
+    await driver.ask(olga, "/subscribe validator", { validator: party.id, channel: fleet.id });
+  await polled();
+  for (const each of five) ledger.validators.splice(ledger.validators.indexOf(each), 1);
+  await polled();
+  await pass(25 * HOUR);
+  await hear("The explorer drops five validators of a channel", fleet, /No longer listed/);
+  for (const each of five) {
+    ledger.validators.push(each);
+    ledger.setValidatorActive(each, true);
+  }
+  await hear("…and lists them again", fleet, /Listed again/);
+  await driver.ask(olga, "/subscribe remove", { channel: fleet.id });
 }
