@@ -47,7 +47,7 @@ const trackedVoteRequest = z.object({
   actionDigest: z.string().exactOptional(),
   /** Digest of a changed action from one read. It counts once the next read confirms it. */
   unconfirmedAction: z.string().exactOptional(),
-  /** True if the tally has changed since the votes and the action were read. */
+  /** True if the tally or the contract has changed since the votes and the action were read. */
   needsDetail: z.boolean().exactOptional(),
   /** True while messages about it lack the details, because the explorer did not answer when they were written. */
   isIncomplete: z.boolean().exactOptional(),

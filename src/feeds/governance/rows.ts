@@ -1,7 +1,7 @@
 import { ifAnswered } from "../../explorer/errors.js";
 import type { VoteRequestListItem } from "../../explorer/schema/governance.js";
 import { firstVoteAt, openedAtIn, readDetail } from "../../ledger/vote-requests.js";
-import { isOver } from "../../ledger/vote-rules.js";
+import { isOver, type Tally } from "../../ledger/vote-rules.js";
 import { votesIn } from "../../ledger/votes.js";
 import { HOUR } from "../../util/units.js";
 import { type TrackedVoteRequest, trackedVoteRequests } from "./collections.js";
@@ -96,6 +96,16 @@ export function createNewRows({ explorer, state, now }: Pick<RequestDeps, "explo
 const isLost = ({ hasExpired, terms }: TrackedVoteRequest): boolean =>
   hasExpired === true && terms.targetEffectiveAt !== null;
 
+/** Returns the number of super validators in a tally. It is not a number if the explorer does not give all counts. */
+const votersIn = ({ yes, no, pending }: Tally): number =>
+  (yes ?? Number.NaN) + (no ?? Number.NaN) + (pending ?? Number.NaN);
+
+/** Shows a request again if super validators have joined or left: it may need another number of votes. */
+const withVoters = (known: TrackedVoteRequest, next: TrackedVoteRequest): TrackedVoteRequest =>
+  next.revision > known.revision || Object.is(votersIn(next), votersIn(known))
+    ? next
+    : { ...next, revision: next.revision + 1 };
+
 /** Returns what a row says about a request that is tracked. */
 export function compareKnown(
   key: string,
@@ -104,7 +114,8 @@ export function compareKnown(
   { whole, lastAt, voters }: RowSource,
   now: number,
 ): RowFindings {
-  const { next: compared, changedFrom, closed } = compare(known, row, whole, now);
+  const { next: fromRow, changedFrom, closed } = compare(known, row, whole, now);
+  const compared = withVoters(known, fromRow);
   // A decision that comes with the end is remembered, and no news.
   const isOpen = compared.phase === "open";
   const judged = isOpen || closed ? decide(compared, voters, whole) : { next: compared };

@@ -279,6 +279,8 @@ export function compare(
     status !== known.status;
   const { contractId } = row;
   const newIds = contractId === null || known.contractIds.includes(contractId) ? [] : [contractId];
+  // Each vote makes a new version, also if two votes leave the tally as it was.
+  const isVersionNew = newIds.length > 0 && known.contractIds.length > 0;
   const { unconfirmed: before, isDisputed: wasDisputed, toldOverdue, ...rest } = known;
   // With another decision date, it may become overdue again.
   const isMoved = changedFrom !== undefined && changedFrom.targetEffectiveAt !== terms.targetEffectiveAt;
@@ -292,7 +294,7 @@ export function compare(
     requester: known.requester ?? row.requester,
     terms,
     ...defined({
-      needsDetail: tallyMoved || rest.needsDetail,
+      needsDetail: tallyMoved || isVersionNew || rest.needsDetail,
       unconfirmed: isClosed ? undefined : unconfirmed,
       isDisputed: isClosed ? undefined : isDisputed,
       toldOverdue: isMoved ? undefined : toldOverdue,

@@ -183,4 +183,35 @@ describe("votes in announcements", () => {
     expect(textOf(list).match(/\*\*Twice\*\*/g)).toHaveLength(1);
     expect(textOf(list)).toMatch(/\*\*Twice\*\*\\n-# \*\*3\*\* yes/);
   });
+
+  it("are announced if two of them change between two polls and leave the tally as it was", async () => {
+    const request = await open("Swapped");
+    const [first, second] = voters(request, 2);
+    ledger().castVote(request, true, first);
+    ledger().castVote(request, false, second);
+    await world().until(() => votersTold("Swapped", "✅").length === 1, "the yes vote");
+    await world().until(() => votersTold("Swapped", "❌").length === 1, "the no vote");
+    await polled();
+    ledger().castVote(request, false, first);
+    ledger().castVote(request, true, second);
+    const changed = () => votersTold("Swapped", ". \\S+ \\(before: ");
+    await world().until(() => changed().length === 2, "both changes");
+    expect(new Set(changed())).toEqual(new Set([first?.name, second?.name]));
+  });
+
+  it("are missing from one more super validator once another one joins, which may need more votes", async () => {
+    const request = await open("Joined");
+    const announced = () =>
+      world()
+        .read(channel)
+        .map(textOf)
+        .find((words) => words.includes("New vote request: Joined")) ?? "";
+    expect(announced()).toContain("about 9 yes votes needed");
+    const all = ledger().superValidators;
+    const joined = ledger().parties.find((party) => !all.includes(party));
+    all.push(joined ?? request.requester);
+    await world().until(() => announced().includes("about 10 yes votes needed"), "the edit");
+    expect(announced()).toContain("**13** not voted yet");
+    all.pop();
+  });
 });
