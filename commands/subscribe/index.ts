@@ -11,7 +11,7 @@ import {
 } from "../../src/discord/command.js";
 import { LIMITS } from "../../src/discord/limits.js";
 import { allNetworks, type Network } from "../../src/networks/network.js";
-import { clean, cut } from "../../src/text/plain.js";
+import { cut, unbroken } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { choicesOf } from "../network-option.js";
 import { subcommand } from "../options.js";
@@ -89,7 +89,7 @@ async function completeSubject(
   const candidates = await selectedSubscriptions(interaction, services, wantedChannel);
   const choices = candidates.map(async ({ subscription: { subject }, feed, networkState, network }) => {
     if (subject === null || !feed.subject) return [];
-    const name = clean(await feed.subject.nameOf(subject, network ?? services));
+    const name = unbroken(await feed.subject.nameOf(subject, network ?? services));
     const title = network
       ? network.renderer.title(name)
       : cut(`${name} · ${networkState.name}`, LIMITS.choiceText);

@@ -16,7 +16,7 @@ import type { Network } from "../../src/networks/network.js";
 import { drillSubscription, matchingNames } from "../../src/subscribe/editor.js";
 import { md } from "../../src/text/markdown.js";
 import { countedWords } from "../../src/text/numbers.js";
-import { clean } from "../../src/text/plain.js";
+import { unbroken } from "../../src/text/plain.js";
 import { PersonError } from "../../src/util/person-error.js";
 import { present } from "../../src/util/present.js";
 import { subcommand } from "../options.js";
@@ -130,7 +130,7 @@ export function createWatch(
   ): Promise<OfferedChoice[]> => {
     const ownWatches = await servedWatches(interaction, services);
     const choices = ownWatches.map(async (each) => ({
-      name: (each.network ?? services).renderer.title(clean(await titleOfWatch(each, services))),
+      name: (each.network ?? services).renderer.title(unbroken(await titleOfWatch(each, services))),
       value: services.links.choiceValue(keyOf(each)),
     }));
     return matchingChoices(await Promise.all(choices), interaction.options.getFocused());

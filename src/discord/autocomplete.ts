@@ -6,7 +6,7 @@ import type { Interval } from "../ledger/network-rhythm.js";
 import { STANDING_SIGNS } from "../screens/parts.js";
 import { directoryStandings } from "../screens/standings.js";
 import { packId, readId } from "../text/ids.js";
-import { clean, cut } from "../text/plain.js";
+import { cut, unbroken } from "../text/plain.js";
 import { LIMITS } from "./limits.js";
 import type { Links } from "./links.js";
 import type { Renderer } from "./message.js";
@@ -64,7 +64,7 @@ function labelFor({ kind, entry }: Match, namesakes: readonly Match[], offering:
   // Reserve room for the sign and the network's name, so that the label's end, which distinguishes namesakes, is not cut.
   const room = LIMITS.choiceText - sign.length - 1 - offering.renderer.title("").length;
   const hasTwin = namesakes.some((each) => areTwins(each.entry, entry));
-  const label = clean(entryLabel(entry, room, namesakes.length > 0, hasTwin)).replace(/\s+/g, " ");
+  const label = unbroken(entryLabel(entry, room, namesakes.length > 0, hasTwin));
   return { sign, label };
 }
 

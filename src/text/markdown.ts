@@ -9,7 +9,7 @@ import { UNREADABLE_AT } from "../util/clock.js";
 import { COIN } from "./coin.js";
 import { shortId } from "./ids.js";
 import { fixed, grouped } from "./numbers.js";
-import { clean, cut, NOTHING } from "./plain.js";
+import { clean, cut, NOTHING, unbroken } from "./plain.js";
 
 /**
  * Text for Discord: our own Markdown, with untrusted text escaped. Only the functions below create it, so a screen that forgets
@@ -51,8 +51,7 @@ const WORDS = /^[a-z\d]+(?:(?:[ ,]|\.(?=\d))[a-z\d]+)*$/i;
 /** Returns untrusted text on one line, cleaned and with all formatting escaped. */
 export function escapeText(text: string): Markdown {
   if (WORDS.test(text)) return trusted(text);
-  const line = clean(text).replace(/\s+/g, " ");
-  const escaped = line.replace(SPECIAL, "\\$&").replace(LIST_START, "$1\\$2");
+  const escaped = unbroken(text).replace(SPECIAL, "\\$&").replace(LIST_START, "$1\\$2");
   return trusted(escaped.replace(INVITE, "$1\\."));
 }
 

@@ -52,9 +52,12 @@ export function cutEscaped(text: string, most: number): string {
   return slashes.length % 2 === 0 ? keptText : `${keptText.slice(0, -2)}…`;
 }
 
+/** Cleans a text, and puts it on one line, as in the name of a thread. Spaces at its ends become one. */
+export const unbroken = (text: string): string => clean(text).replace(/\s+/g, " ");
+
 /**
  * Returns a text that Discord does not format, such as a label: clean, on one line, and never empty.
  * @param most maximum length in UTF-16 units
  */
 export const oneLine = (text: string, most: number): string =>
-  cut(clean(text).replace(/\s+/g, " ").trim(), most).trim() || NOTHING;
+  cut(unbroken(text).trim(), most).trim() || NOTHING;

@@ -49,6 +49,18 @@ it("tells vote requests with the same long title apart in threads, the calendar 
   expect(JSON.stringify(which.embeds)).toMatch(/… \(.*… \(/);
 });
 
+it("puts a title on one line, without invisible characters, in threads and the calendar", async () => {
+  const { world, guild, channels } = harness.discord;
+  harness.explorer.ledger.openVoteRequest({ title: "First line\n\nsecond \u202eline", motion: "feature" });
+  const threads = () =>
+    [...world.channels.values()].filter(
+      ({ parent_id: parent, name }) => parent === channels.governance.id && name === "First line second line",
+    );
+  await world.until(() => threads().length === 1, "its thread");
+  const events = () => world.scheduledEvents.get(guild.id) ?? [];
+  await world.until(() => events().some(({ name }) => name === "First line second line"), "its event");
+});
+
 it("tells them apart in one message about several", async () => {
   const { world, driver, channels } = harness.discord;
   const messages = () => world.messages.get(channels.governance.id) ?? [];

@@ -5,7 +5,7 @@ import { type Renderer, titleRoom } from "../../discord/message.js";
 import { quorumDate } from "../../ledger/vote-phase.js";
 import { PHASE_TEXTS } from "../../screens/vote-parts.js";
 import { code, type Markdown, md, timestamp } from "../../text/markdown.js";
-import { clean } from "../../text/plain.js";
+import { unbroken } from "../../text/plain.js";
 import { HOUR } from "../../util/units.js";
 import { calendarEvents, type TrackedVoteRequest } from "./collections.js";
 import { definition } from "./definition.js";
@@ -33,10 +33,10 @@ export function voteCalendar(deps: VoteCalendarDeps): CalendarSource {
     const nextDate = standing.next ?? (isReady ? quorumDate(terms) : null);
     if (nextDate === null || nextDate.at <= now()) return [];
     const phaseText = PHASE_TEXTS[standing.phase];
-    const prefix = phaseText === undefined ? "" : `${clean(phaseText.toString())}: `;
+    const prefix = phaseText === undefined ? "" : `${unbroken(phaseText.toString())}: `;
     const room = titleRoom(renderer) - prefix.length;
     const name = renderer.title(
-      `${prefix}${clean(names.voteRequest({ identity, title: terms.title }, room))}`,
+      `${prefix}${unbroken(names.voteRequest({ identity, title: terms.title }, room))}`,
     );
     // Events are found by the vote request's id in their description.
     const description = md`A vote of the super validators: ${nextDate.name} ${timestamp(nextDate.at, "f")}.\n${mark(identity)}`;

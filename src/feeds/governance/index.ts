@@ -8,6 +8,7 @@ import { guildOf } from "../../discord/places.js";
 import { standingOf } from "../../ledger/vote-phase.js";
 import { countSuperValidators } from "../../ledger/vote-requests.js";
 import type { View } from "../../screens/view.js";
+import { unbroken } from "../../text/plain.js";
 import { ageOf } from "../../util/clock.js";
 import { DAY, HOUR } from "../../util/units.js";
 import { calendarServers, voteCalendar } from "./calendar.js";
@@ -80,7 +81,7 @@ export const governance: FeedModule = {
     const messages = createMessages(names, now);
     const newsView = createNews(names, now);
     const reminding = createReminding({ state, subscriptions, rest, pacer, messages, names, now });
-    const titleOf = ({ request }: Snapshot) => names.voteRequest(request, titleRoom(renderer));
+    const titleOf = ({ request }: Snapshot) => unbroken(names.voteRequest(request, titleRoom(renderer)));
 
     const feed: Feed<GovernanceEvent> = {
       definition,

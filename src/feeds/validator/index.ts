@@ -9,6 +9,7 @@ import { activities } from "../../ledger/network-rhythm.js";
 import { movingView } from "../../screens/standstill.js";
 import { headlineOf, type View } from "../../screens/view.js";
 import { md } from "../../text/markdown.js";
+import { unbroken } from "../../text/plain.js";
 import { ageOf } from "../../util/clock.js";
 import { DAY, MINUTE } from "../../util/units.js";
 import { alertId, alerts, responses, VALIDATOR_FEED, validatorWatches } from "./collections.js";
@@ -61,7 +62,7 @@ function createFeed({ state, renderer, names, directory, explorer, now }: FeedDe
     const alert = await state.open(alerts).get(alertId(channelId, subject));
     if (alert?.kind === "silent") {
       const kind = "Silent: ";
-      return `${kind}${names.distinct(alert.validator, titleRoom(renderer) - kind.length)}`;
+      return `${kind}${unbroken(names.distinct(alert.validator, titleRoom(renderer) - kind.length))}`;
     }
     return alert?.kind === "many" ? `${alert.silent} validators went silent` : "Alerts are on hold";
   };
