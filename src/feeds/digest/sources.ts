@@ -4,6 +4,7 @@ import { readSamples } from "../../ledger/price-history.js";
 import { countSuperValidators } from "../../ledger/vote-requests.js";
 import { lazy } from "../../util/single-flight.js";
 import { SECOND } from "../../util/units.js";
+import { isUnknown } from "../governance/closings.js";
 import { type TrackedVoteRequest, trackedVoteRequests } from "../governance/collections.js";
 import { PROGRESS as GOVERNANCE } from "../governance/watch.js";
 import { readChronicle } from "./chronicle.js";
@@ -36,6 +37,8 @@ export function createSources({ state, names, explorer, now, ...deps }: SourceDe
     now,
     /** Loads the names that announcements used, so that a digest after a restart uses the same ones. */
     summaries: lazy(() => names.load().catch(() => {})),
+    /** True if the explorer no longer lists an open vote request and has no details. It may have ended in any way. */
+    isUnlisted: (request: TrackedVoteRequest) => isUnknown(explorer, request),
     requests: lazy(async () => [...(await state.open(trackedVoteRequests).list()).values()]),
     /** Time of the last complete read of the vote requests. */
     votesReadAt: lazy(async () => (await state.open(progress).get(GOVERNANCE))?.completeAt),

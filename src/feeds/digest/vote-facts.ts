@@ -84,14 +84,14 @@ export async function collectVotes(sources: Sources, range: DigestScope): Promis
     tracked
       .filter((each) => isWithin(timeOf(each), range))
       .sort((a, b) => (timeOf(b) ?? 0) - (timeOf(a) ?? 0));
-  const openRequests = tracked.filter(({ phase }) => phase === "open");
   const closedRequests = newestFirst(endingTime);
-  const standings = await Promise.all(
-    openRequests.map(async (each) => {
-      const needed = await neededForTracked(each, sources.superValidators);
-      return { each, standing: trackedStanding(each, needed, sources.now) };
-    }),
-  );
+  const openRequests = tracked.filter(({ phase }) => phase === "open");
+  const judgedRequests = openRequests.map(async (each) => {
+    if (await sources.isUnlisted(each)) return [];
+    const needed = await neededForTracked(each, sources.superValidators);
+    return [{ each, standing: trackedStanding(each, needed, sources.now) }];
+  });
+  const standings = (await Promise.all(judgedRequests)).flat();
   const openedRequests = newestFirst((each) => openingTime(each, since));
   const overdueOnes = standings.filter(({ standing: { phase } }) => phase === "overdue");
   const decidedOnes = standings.filter(

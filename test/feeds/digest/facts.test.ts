@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { ExplorerError } from "../../../src/explorer/errors.js";
 import { createExplorerService } from "../../../src/explorer/service.js";
 import { collectFacts } from "../../../src/feeds/digest/collect.js";
 import { chronicles, type Happening, happenings } from "../../../src/feeds/digest/collections.js";
@@ -247,7 +248,12 @@ describe("what a digest finds in the state", () => {
       ...requests.map((each) => state.open(trackedVoteRequests).put(each.identity, each)),
     ]);
     const explorer = createExplorerService({
-      upstream: () => Promise.reject(new Error("No explorer")),
+      upstream: ({ path }) =>
+        Promise.reject(
+          path.includes("/unlisted/")
+            ? new ExplorerError("missing", "answered 404", { status: 404 })
+            : new Error("No explorer"),
+        ),
       cache: createCache({ memoryMb: 1, log: quiet }),
     }).for("background");
     const sources = createSources({
@@ -341,5 +347,14 @@ describe("what a digest finds in the state", () => {
       ["first", "Rejected"],
     ]);
     expect(found.soon.named.map(({ title }) => title)).toEqual(["soon", "later"]);
+  });
+
+  it("says nothing about an open request that the explorer does not know any more", async () => {
+    const expired = (identity: string) => ({
+      ...request(identity, { missedReads: 2, yes: 1, no: 0, pending: 12 }, UNTIL - HOUR),
+      contractIds: [identity],
+    });
+    const { decided } = await collect({ requests: [expired("unlisted"), expired("listed")] });
+    expect(decided.named.map(({ title }) => title)).toEqual(["listed"]);
   });
 });
