@@ -65,6 +65,10 @@ const lackWords = ({ targetEffectiveAt }: EndingParts): string =>
 const lateVotes = ({ targetEffectiveAt }: EndingParts): Markdown =>
   targetEffectiveAt === null ? md`. Enough yes votes still carry it until it's closed` : md``;
 
+/** Says why the votes reject a request: no votes do so at any time, and missing yes votes on the day of the decision. */
+const rejectionWords = (since: Standing["since"]): Markdown =>
+  since === null ? md`enough have voted no` : md`too few had voted yes by ${timestamp(since, "f")}`;
+
 /** Describes a request's standing with a sign: its status, or its phase until it is closed. */
 export function standingText(request: EndingParts, { phase, since }: Standing): Markdown {
   const { status, isGone } = request;
@@ -72,7 +76,7 @@ export function standingText(request: EndingParts, { phase, since }: Standing): 
     case "expired":
       return md`⌛ Expired, not closed yet: ${lackWords(request)} by ${timestamp(since, "f")}${lateVotes(request)}`;
     case "rejected":
-      return md`❌ Rejected by the votes, not closed yet`;
+      return md`❌ Rejected by the votes, not closed yet: ${rejectionWords(since)}`;
     case "ready":
       return md`✅ Enough yes votes: ready to close`;
     case "overdue":
@@ -94,7 +98,7 @@ export function standingNote(request: EndingParts, { phase, since }: Standing): 
         md`It expired (${lackWords(request)} by ${timestamp(since, "f")}) and isn't closed yet${lateVotes(request)}.`,
       ];
     case "rejected":
-      return [md`The votes reject it. It isn't closed yet.`];
+      return [md`The votes reject it (${rejectionWords(since)}). It isn't closed yet.`];
     case "overdue":
       return [overdueWords(since)];
     default:

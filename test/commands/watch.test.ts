@@ -114,6 +114,15 @@ describe("/watch", () => {
     await until(/Changed: .*Quorum by/, before);
     ledger().closeVoteRequest(request, "Rejected");
     await until(/❌ Rejected: /, before);
+    const decided = ledger().openVoteRequest({
+      title: "Decided",
+      lastsMs: 48 * HOUR,
+      effectiveInMs: 72 * HOUR,
+    });
+    for (let votes = 0; votes < 12; votes += 1) ledger().castVote(decided, false);
+    const answer = textOf(await ask("/watch proposal", { proposal: decided.contractId }));
+    expect(answer).toContain("Rejected by the votes, not closed yet: enough have voted no");
+    expect(answer).not.toContain("It's open");
     expect(
       inPrivate()
         .slice(before)

@@ -14,7 +14,7 @@ import {
 } from "../../ledger/vote-requests.js";
 import { isOpen, neededFor } from "../../ledger/vote-rules.js";
 import { isCalled, voterIn, votersIn } from "../../ledger/votes.js";
-import { standingNote, standingText } from "../../screens/vote-parts.js";
+import { standingText } from "../../screens/vote-parts.js";
 import { dateWords, untilWords } from "../../screens/vote-times.js";
 import { type Markdown, md } from "../../text/markdown.js";
 import { countedWords } from "../../text/numbers.js";
@@ -166,14 +166,10 @@ async function requestLines(
   if (!found) return [];
   const request = names.withSeen(found, identity);
   const standing = standingOf(request, neededFor(request, await countSuperValidators(explorer)), now);
-  if (standing.next) {
-    const isLate =
-      standing.phase === "voting" && (await isTooLate(deps, subscription, request, standing.next.at));
-    return present([md`It's open: ${dateWords(standing.next)}.`, isLate && NO_REMINDER]);
-  }
-  if (standing.phase === "ended") return [standingText(request, standing)];
-  const notes = standingNote(request, standing);
-  return notes.length > 0 ? notes : [md`It has no upcoming deadline.`];
+  if (standing.phase !== "voting") return [standingText(request, standing)];
+  if (!standing.next) return [md`It has no upcoming deadline.`];
+  const isLate = await isTooLate(deps, subscription, request, standing.next.at);
+  return present([md`It's open: ${dateWords(standing.next)}.`, isLate && NO_REMINDER]);
 }
 
 /** Returns what a new subscriber or watcher of vote requests should know now, such as those that are open already. */

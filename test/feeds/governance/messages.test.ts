@@ -68,13 +68,19 @@ it("a digest names the request with the least time first, and warns of a short v
 });
 
 it.each([
-  ["expired", 6, /It expired \(.*\) and isn't closed yet/],
-  ["can still be voted on", 10, /^(?!.*expired)/s],
-])("news of votes on a request that %s says so", async (_, yesCount, words) => {
+  ["expired", { yesCount: 6 }, /It expired \(.*\) and isn't closed yet/],
+  ["can still be voted on", { yesCount: 10 }, /^(?!.*expired)/s],
+  ["has enough no votes", { noCount: 9 }, /The votes reject it \(enough have voted no\)\./],
+  [
+    "had too few yes votes in the end",
+    { yesCount: 6, noCount: 4, targetEffectiveAt: NOW - HOUR },
+    /The votes reject it \(too few had voted yes by <t:\d+:f>\)\./,
+  ],
+])("news of votes on a request that %s says so", async (_, given, words) => {
   const state = newState();
   const names = newNames(state);
   const dates = { voteBefore: NOW - DAY, targetEffectiveAt: NOW + DAY };
-  const request = fromExplorer(row({ ...dates, yesCount, noCount: 0, abstainCount: 3 }), null);
+  const request = fromExplorer(row({ ...dates, yesCount: 0, noCount: 0, abstainCount: 3, ...given }), null);
   const snapshot = { request, needed: 9, revision: 1, isOver: false, missing: async () => null };
   const votes = [{ voter: "ann", from: null, to: true }];
   const event = { kind: "votes" as const, key: "c1", sequence: 1, votes };
