@@ -38,6 +38,8 @@ export interface Upkeep {
 interface Chore {
   /** True if the subject has ended. The final state is the most important one. */
   readonly isFinal: boolean;
+  /** Time when the message was sent, epoch ms. */
+  readonly at: number;
   readonly work: () => Promise<void>;
 }
 
@@ -96,15 +98,17 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
       messages.checkAt(id, 0);
       const isFinal = step.kind === "retire" || (isEditable && subject?.endedAt != null);
       const channelChores = chores.get(channelId) ?? new Map<string, Chore>();
-      chores.set(channelId, channelChores.set(id, { isFinal, work }));
+      chores.set(channelId, channelChores.set(id, { isFinal, at: document.at, work }));
     }
     return { chores, forgottenIds };
   };
 
   /** Does the tasks of one channel one after another. */
   const serve = async (chores: ReadonlyMap<string, Chore>) => {
-    const finalFirst = [...chores.values()].sort((a, b) => Number(b.isFinal) - Number(a.isFinal));
-    for (const { work } of finalFirst) {
+    // Discord refuses many edits of old messages in a row, and people look for the first message about a subject.
+    const byUrgency = (a: Chore, b: Chore) =>
+      Number(b.isFinal) - Number(a.isFinal) || (a.isFinal ? a.at - b.at : 0);
+    for (const { work } of [...chores.values()].sort(byUrgency)) {
       // Edits that wait for their turn would keep this process from competing for the lease again.
       if (lease.validUntil() <= now()) return;
       await work();

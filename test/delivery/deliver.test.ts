@@ -651,6 +651,31 @@ it("keeps editing a message in a person's archived thread, which the bot may ope
   expect(edits).toBe(2);
 });
 
+it("shows the ends of subjects first in the messages that were sent first, because Discord limits such edits", async () => {
+  const edited: string[] = [];
+  const { state, upkeep } = deliveryOf({
+    lasting: {
+      stateOf: async (subject) => ({ revision: 2, endedAt: subject === "open" ? null : now }),
+      beginningOf: (name) => name,
+      titleOf: async () => "Tide",
+      async current(subject) {
+        edited.push(subject);
+        return viewOf("Tide");
+      },
+    },
+  });
+  const sentInOrder = ["open", "ebb", "high", "flood", "low"];
+  const documents = sentInOrder.map((subject, at) =>
+    state.open(announcements).put(announcedId(FEED, subject, channelId), {
+      ...{ feed: FEED, subject, channelId, news: false, messageId: String(at + 1), in: channelId },
+      ...{ at: now - 3_600_000 + at, revision: 1, pings: "" },
+    }),
+  );
+  await state.commit(documents);
+  await upkeep.run();
+  expect(edited).toEqual(["ebb", "high", "flood", "low", "open"]);
+});
+
 it("edits a message in time although the clock is set back while the edit waits", async () => {
   const { note, upkeep } = deliveryOf({
     lasting: {
