@@ -98,9 +98,10 @@ function tooFewInTime(
   request: VoteRequest,
   needed: number | undefined,
 ): Markdown | undefined {
-  const { voteBefore, targetEffectiveAt } = request;
+  const { voteBefore, targetEffectiveAt, hasExpired } = request;
   const isLate =
     statusGroup(status) === "expired" &&
+    hasExpired !== false &&
     voteBefore !== null &&
     targetEffectiveAt !== null &&
     castIn(request) >= (needed ?? Infinity);

@@ -89,6 +89,24 @@ it.each([
   await state.close();
 });
 
+it.each([
+  [undefined, /Too few had voted by the quorum date/],
+  [false, /^(?!.*Too few had voted)/s],
+])(
+  "gives too few votes in time as the reason of an expiry only if the bot did not see enough (%s)",
+  async (hasExpired, words) => {
+    const state = newState();
+    const dates = { voteBefore: NOW - DAY, targetEffectiveAt: NOW + DAY };
+    const listed = fromExplorer(row({ ...dates, yesCount: 7, noCount: 3, status: "Expired" }), null);
+    const request = { ...listed, hasExpired };
+    const snapshot = { request, needed: 9, revision: 1, isOver: true, missing: async () => null };
+    const event = { kind: "closed" as const, key: "c1", status: "Expired", correctedAt: undefined };
+    const { body = [] } = createNews(newNames(state), () => NOW)(event, snapshot, "m");
+    expect(body.join("\n")).toMatch(words);
+    await state.close();
+  },
+);
+
 it("a digest has menus to open each of its requests", async () => {
   const state = newState();
   const rows = Array.from({ length: 30 }, (_, at) => row({ contractId: `c${at}`, title: `Motion ${at}` }));
