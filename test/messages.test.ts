@@ -111,6 +111,7 @@ const NOT_SHOWN: readonly string[] = [
 
 /** Beginnings of sentences that no scene shows, because they need a state that is rare, or that one sandbox does not have. */
 const RARE: readonly string[] = [
+  " · no longer a super validator",
   "Rows without a network are about **…**.",
   "They've been behind for a day, and run …. Their operators sh",
   "You were warned that … were behind before it. It was schedul",

@@ -2,6 +2,7 @@ import type { Vote } from "../explorer/schema/governance.js";
 import { toFlag, toId, toRecord, toText, toTime } from "../explorer/values.js";
 import { isPartyId } from "../text/ids.js";
 import { repeatedIn } from "../util/groups.js";
+import { defined } from "../util/present.js";
 
 /** A vote with its data from the contract. */
 export interface CastVote extends Vote {
@@ -103,8 +104,10 @@ export interface MissingVotes {
   readonly unknown: number;
   /** True if the others may have voted before the votes that were read. */
   readonly isLately?: boolean;
-  /** Super validators that have voted. */
+  /** Super validators that have voted, and former ones. */
   readonly voted: readonly Voter[];
+  /** Number of votes in the tally that do not count, because their voters are no longer super validators. Missing if there are none. */
+  readonly uncounted?: number;
 }
 
 /**
@@ -129,7 +132,12 @@ export function notVoted(
   const missingVoters = all.filter((voter) => !hasVoted(voter) && !former.includes(voter));
   const unknown = (pending ?? Number.NaN) - missingVoters.length;
   if (!(unknown >= -counted)) return null;
-  return { voters: missingVoters, unknown: Math.max(0, unknown), voted: votersIn(castVotes) };
+  return {
+    voters: missingVoters,
+    unknown: Math.max(0, unknown),
+    voted: votersIn(castVotes),
+    ...defined({ uncounted: counted || undefined }),
+  };
 }
 
 /** Maximum number of a contract's votes to read. There are a few dozen super validators. */

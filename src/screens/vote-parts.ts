@@ -203,11 +203,15 @@ export const missingLine = (
   { distinct }: Pick<Names, "distinct">,
 ): Markdown => {
   if (missing === null) return md`-# I couldn't read who hasn't voted yet.`;
-  const { voters, unknown, isLately } = missing;
-  if (voters.length + unknown === 0) return md`Everyone has voted.`;
+  const { voters, unknown, isLately, uncounted } = missing;
+  const uncountedLine =
+    uncounted !== undefined &&
+    md`-# ${uncounted === 1 ? "1 vote is from a former super validator" : `${uncounted} votes are from former super validators`}, and won't count.`;
+  if (voters.length + unknown === 0) return join([md`Everyone has voted.`, uncountedLine], "\n");
   const has = unknown === 1 ? "1 that has" : `${unknown} that have`;
   const others = unknown > 0 ? [isLately ? `${has} not voted lately` : `${has} never voted before`] : [];
-  return md`⬛ **Not voted yet:** ${cut([...voters.map(({ name }) => distinct(name)), ...others].join(", "), MAX_MISSING)}`;
+  const missingWords = cut([...voters.map(({ name }) => distinct(name)), ...others].join(", "), MAX_MISSING);
+  return join([md`⬛ **Not voted yet:** ${missingWords}`, uncountedLine], "\n");
 };
 
 /** Returns a warning for a request that is open for less than two days. */

@@ -10,7 +10,7 @@ import {
   type VoteRequest,
 } from "../ledger/vote-requests.js";
 import { neededFor, type Tally } from "../ledger/vote-rules.js";
-import { type CastVote, type Voter, voterKey, voterName } from "../ledger/votes.js";
+import { type CastVote, type Voter, voterKey, voterName, votersIn } from "../ledger/votes.js";
 import { type Markdown, md, timestamp } from "../text/markdown.js";
 import { cut } from "../text/plain.js";
 import { address } from "./addresses.js";
@@ -81,8 +81,10 @@ export const votes: Screen<"votes"> = async ({ id, page }, context) => {
             const voter = calledOf(vote, foundVotes.data);
             const castWords = vote.castAt === null ? md`` : md` · ${timestamp(vote.castAt)}`;
             const castBy = castByWords(vote, names);
+            const isFormer = votersIn([vote]).some(names.isFormer);
+            const formerWords = isFormer ? md` · no longer a super validator` : md``;
             const reason = vote.reason === null ? md`` : md`\n-# ${cut(vote.reason, 150)}`;
-            return md`${voteSign} · **${voter === null ? null : brief(names.distinct(voter))}**${castWords}${castBy}${reason}`;
+            return md`${voteSign} · **${voter === null ? null : brief(names.distinct(voter))}**${castWords}${castBy}${formerWords}${reason}`;
           })
         : [md`${noVotesWords(request, foundVotes.complete)}`]),
       ...missingText,

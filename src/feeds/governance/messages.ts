@@ -34,6 +34,8 @@ export interface Absence {
   /** Returns the reminder's news for people who represent super validators. Missing in reminders for others. */
   readonly news?: (left: string) => Markdown;
   readonly lines: readonly Markdown[];
+  /** Number of votes in the tally that won't count. */
+  readonly uncounted?: number | undefined;
 }
 
 /** Formats the time until a deadline, in ms. Reminders are sent a moment after they are due. */
@@ -90,18 +92,19 @@ export function createMessages(names: Names, now: () => number) {
   };
 
   /** Returns a reminder's news while votes can be cast. */
-  const reminderNews = ({ request, needed }: Snapshot, deadline: number, { news }: Absence): Markdown => {
+  const reminderNews = ({ request, needed }: Snapshot, deadline: number, who: Absence): Markdown => {
     const leftMs = deadline - now();
     const title = titleOf(request);
     if (leftMs <= 0) return md`🗳️ Still open: ${title}${tallySuffix(request)}`;
     const timeLeft = leftWords(leftMs);
-    if (news) return news(timeLeft);
+    if (who.news) return who.news(timeLeft);
     if (needed === undefined || !isCounted(request)) return md`⏰ ${timeLeft} left to vote: ${title}`;
     // At its last date, only yes votes carry it.
     const isQuorum = request.targetEffectiveAt !== null && deadline < (votableUntil(request) ?? 0);
     const count = isQuorum ? castIn(request) : (request.yes ?? 0);
     const votes = isQuorum ? "votes" : "yes votes";
-    const share = count < needed ? `${count} of ${needed} ${votes}` : `${count} ${votes}, enough`;
+    const isEnough = count - (who.uncounted ?? 0) >= needed;
+    const share = isEnough ? `${count} ${votes}, enough` : `${count} of ${needed} ${votes}`;
     return md`⏰ ${timeLeft} left to vote: ${title} (${share})`;
   };
 

@@ -88,7 +88,8 @@ export function createReminding(deps: RemindingDeps) {
     if (watched.length > 0 && watched.length === recipients.length)
       return absenceOf(watched, await missing(), request);
     const isOff = recipients.length > 0 && recipients.every((each) => missingIn(each) === "off");
-    return { lines: isOff ? [] : [missingLine(await missing(), names)] };
+    const found = await missing();
+    return { lines: isOff ? [] : [missingLine(found, names)], uncounted: found?.uncounted };
   };
 
   const viewOf = (event: Reminder, snapshot: Snapshot, mark: string, absence: Absence) =>

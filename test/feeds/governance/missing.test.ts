@@ -425,6 +425,9 @@ describe("missing votes", () => {
     harness.pass(7 * HOUR);
     const reminder = await until(channel, /left to vote: Overcounted motion/);
     expect(textOf(reminder)).toMatch(new RegExp(`Not voted yet:\\*\\* ${last.name}(?:"|\\\\n)`));
+    expect(textOf(reminder)).toContain("2 votes are from former super validators, and won't count");
+    const votes = async () => textOf(await ask("/proposals votes", { proposal: request.firstContractId }));
+    await expect.poll(votes).toMatch(new RegExp(`\\*\\*${gone.name}\\*\\*[^*]*no longer a super validator`));
     validator.isSv = true;
     ledger().closeVoteRequest(request, "Rejected");
   });

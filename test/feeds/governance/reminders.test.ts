@@ -10,21 +10,32 @@ import { NOW, tracked } from "../../spec/vote-requests.js";
 
 const [quorumAt, decidedAt] = [NOW + 11 * HOUR, NOW + 2 * DAY];
 
+/** Returns the notification of a reminder about a request with these votes. */
+async function newsOf(deadline: number, yes: number, no: number, uncounted?: number): Promise<string> {
+  const state = newState();
+  const messages = createMessages(newNames(state), () => NOW);
+  const request = toVoteRequest(
+    tracked({ yes, no, pending: 13 - yes - no }, { voteBefore: quorumAt, targetEffectiveAt: decidedAt }),
+  );
+  const snapshot = { request, needed: 9, revision: 1, isOver: false, missing: async () => null };
+  const { notification } = messages.reminder(snapshot, deadline, "m", { lines: [], uncounted });
+  await state.close();
+  return String(notification);
+}
+
 it.each([
   ["the decision", "the quorum's date while the quorum is missing", decidedAt, 1, 0, "11 h", "1 of 9 votes"],
   ["the decision", "the decision's date once it is met", decidedAt, 9, 2, "2 days", "9 yes votes, enough"],
   ["the quorum", "the decision's date once it is met", quorumAt, 5, 4, "2 days", "5 of 9 yes votes"],
 ])("a reminder of %s names %s", async (_, __, deadline, yes, no, left, votes) => {
-  const state = newState();
-  const names = newNames(state);
-  const messages = createMessages(names, () => NOW);
-  const request = toVoteRequest(
-    tracked({ yes, no, pending: 13 - yes - no }, { voteBefore: quorumAt, targetEffectiveAt: decidedAt }),
-  );
-  const snapshot = { request, needed: 9, revision: 1, isOver: false, missing: async () => null };
-  const { notification } = messages.reminder(snapshot, deadline, "m", { lines: [] });
-  expect(String(notification)).toBe(`⏰ ${left} left to vote: A title (${votes})`);
-  await state.close();
+  expect(await newsOf(deadline, yes, no)).toBe(`⏰ ${left} left to vote: A title (${votes})`);
+});
+
+it.each([
+  [10, "10 yes votes, enough"],
+  [9, "9 of 9 yes votes"],
+])("a reminder about %i yes votes, one of which won't count, says: %s", async (yes, votes) => {
+  expect(await newsOf(decidedAt, yes, 0, 1)).toContain(`(${votes})`);
 });
 
 it.each([
