@@ -29,6 +29,13 @@ export interface NetworkReading {
   readonly mayCall: boolean;
 }
 
+/** A watched validator that the explorer did not know. */
+export interface MissingValidator {
+  readonly validator: string;
+  /** Time when the explorer first said so, epoch ms. */
+  readonly since: number;
+}
+
 /** State of a running poll. */
 export interface Poll extends NetworkReading {
   readonly loaded: Loaded;
@@ -39,10 +46,12 @@ export interface Poll extends NetworkReading {
   /** The last decision about the network's next upgrade. */
   readonly upgradeDecision: UpgradeDecision | undefined;
   /**
-   * When each channel's validators went missing, epoch ms, if the explorer has probably lost many from its list: they then count as
-   * delisted only after a day. `undefined` if few are missing.
+   * Each channel's missing validators, if the explorer has probably lost many from its list: they then count as delisted only after a
+   * day. `undefined` if few are missing.
    */
-  readonly missing: ReadonlyMap<string, readonly number[]> | undefined;
+  readonly missing: ReadonlyMap<string, readonly MissingValidator[]> | undefined;
+  /** Times when the explorer last said that it does not know a validator, epoch ms. */
+  readonly missedAt: ReadonlyMap<string, number>;
   readonly found: PollFindings;
   /** Start of the poll, epoch ms. */
   readonly now: number;

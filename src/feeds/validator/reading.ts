@@ -9,8 +9,6 @@ const MAX_PAGES = 10;
 const PAGE = 100;
 /** If at most this many watched validators remain, they are read one by one. */
 const FEW = 2;
-/** Number of watched validators that, if missing together, the explorer has probably lost for a while. */
-export const MANY_MISSING = 5;
 
 /** A validator's data in one reading. */
 export interface Seen {
@@ -23,7 +21,7 @@ export interface Seen {
 export interface ActivityReading {
   /** Validators by party, from the list and from single requests. */
   readonly seen: ReadonlyMap<string, Seen>;
-  /** Watched validators that the explorer does not know. */
+  /** Watched validators that the explorer does not know, among those that it was asked about. */
   readonly absent: ReadonlySet<string>;
   /** Validators that exist, although the explorer returned no report time. */
   readonly present: ReadonlySet<string>;
@@ -47,14 +45,12 @@ export interface ActivityReading {
  * Reads the list of validators, newest reports first, until every watched one was found. The last few are read by id.
  * @param explorer returns fresh readings only
  * @param watched parties, those not read for the longest time first
- * @param knownMissing those of them that the explorer did not know before
  * @throws {ExplorerError} if the first page of the list cannot be read
  */
 export async function readActivity(
   explorer: Explorer,
   watched: readonly string[],
   now: () => number,
-  knownMissing: ReadonlySet<string> = new Set(),
 ): Promise<ActivityReading> {
   const seenValidators = new Map<string, Seen>();
   const absent = new Set<string>();
@@ -121,7 +117,6 @@ export async function readActivity(
       return error.problem === "missing" ? "missing" : undefined;
     }
   };
-  const unlisted = missingParties();
   // The details may have the time that a row lacks.
   for (const party of watched.filter((each) => !seenValidators.has(each))) {
     const foundDetail = await detail(party);
@@ -132,10 +127,6 @@ export async function readActivity(
       if (exists && !exists.problem) (exists.data ? presentParties : absent).add(party);
     }
   }
-  // A poll has too few requests for many. It is enough if the explorer did not know them before, and lists and knows none of them now.
-  const isNoneBack = missingParties().length === unlisted.length;
-  if (isWhole && !isBroken && absent.size > 0 && isNoneBack && unlisted.length >= MANY_MISSING)
-    for (const party of unlisted) if (knownMissing.has(party)) absent.add(party);
 
   return {
     seen: seenValidators,

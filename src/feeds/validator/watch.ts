@@ -29,8 +29,8 @@ import {
   type WatchedValidator,
 } from "./memory.js";
 import { createNetworkReader } from "./network-reading.js";
-import type { Poll } from "./poll.js";
-import { type ActivityReading, MANY_MISSING, readActivity } from "./reading.js";
+import type { MissingValidator, Poll } from "./poll.js";
+import { type ActivityReading, readActivity } from "./reading.js";
 import {
   announceMany,
   backWithin,
@@ -49,8 +49,10 @@ import { warnOfUpgrade } from "./upgrade-warning.js";
 const GONE_MS = 30 * MINUTE;
 /** Time until many that are missing together count as delisted, in ms. */
 const MANY_GONE_MS = DAY;
-/** Time within which validators went missing together, in ms: a poll asks about a few of them. */
-const TOGETHER_GONE_MS = 6 * HOUR;
+/** Number of watched validators that, if missing together, the explorer has probably lost for a while. */
+const MANY_MISSING = 5;
+/** Time within which the explorer is asked about all of many missing validators, in ms: a poll asks about a few of them. */
+const ASKED_MS = 6 * HOUR;
 
 interface ValidatorWatchDeps extends Pick<FeedDeps, "state" | "directory" | "now"> {
   /** Returns fresh readings only. */
@@ -60,28 +62,49 @@ interface ValidatorWatchDeps extends Pick<FeedDeps, "state" | "directory" | "now
 /** Number of documents per commit. */
 const DOCUMENTS_PER_STEP = 100;
 
-/** Returns when each channel's watched validators went missing, epoch ms. `undefined` if fewer than `MANY_MISSING` are missing. */
-function doubtfulSince(
-  live: readonly WatchedValidator[],
-  { absent }: ActivityReading,
-): ReadonlyMap<string, readonly number[]> | undefined {
+/** Returns each channel's missing validators. `undefined` if fewer than `MANY_MISSING` are missing. */
+function manyMissing(live: readonly WatchedValidator[], { absent }: ActivityReading): Poll["missing"] {
   const missing = live.filter(
     ({ validator, watch }) => watch.missingSince !== undefined || absent.has(validator),
   );
   if (new Set(missing.map(({ validator }) => validator)).size < MANY_MISSING) return undefined;
-  const times = new Map<string, number[]>();
-  for (const { subscription, watch } of missing)
-    if (watch.missingSince !== undefined) addTo(times, subscription.channelId, watch.missingSince);
-  return times;
+  const byChannel = new Map<string, MissingValidator[]>();
+  for (const { validator, subscription, watch } of missing)
+    if (watch.missingSince !== undefined)
+      addTo(byChannel, subscription.channelId, { validator, since: watch.missingSince });
+  return byChannel;
 }
 
-/** Returns when a missing validator counts as delisted, epoch ms. Many of a channel are told of together. */
-function goneAfter({ missing }: Poll, channelId: string, missingSince: number): number {
-  if (missing === undefined) return missingSince + GONE_MS;
-  const together = (missing.get(channelId) ?? []).filter(
-    (each) => Math.abs(each - missingSince) <= TOGETHER_GONE_MS,
+/** True if the explorer was asked about a validator in the last hours, and did not know it. */
+const wasMissed = ({ missedAt, now }: Poll, validator: string): boolean =>
+  ageOf(missedAt.get(validator) ?? Number.NEGATIVE_INFINITY, now) <= ASKED_MS;
+
+/**
+ * True if the explorer does not know a validator. A poll has too few requests to ask about each of many, so that earlier answers count
+ * until the validator is seen.
+ */
+function isMissing(poll: Poll, { validator, watch }: WatchedValidator): boolean {
+  const { absent, seen, present } = poll.reading;
+  if (absent.has(validator)) return true;
+  const isKnown = seen.has(validator) || present.has(validator);
+  return (
+    poll.missing !== undefined && watch.missingSince !== undefined && !isKnown && wasMissed(poll, validator)
   );
-  return Math.max(missingSince, ...together) + MANY_GONE_MS;
+}
+
+/**
+ * True if a missing validator counts as delisted. Many of a channel are told of together, once the explorer has been asked about all
+ * of them, unless one of them gets no answer for hours.
+ */
+function isDelisted(poll: Poll, channelId: string, missingSince: number): boolean {
+  const { missing, now } = poll;
+  if (missing === undefined) return now >= missingSince + GONE_MS;
+  const together = (missing.get(channelId) ?? []).filter(
+    ({ since }) => Math.abs(since - missingSince) <= ASKED_MS,
+  );
+  const lastSince = Math.max(missingSince, ...together.map(({ since }) => since));
+  const areAllAsked = together.every(({ validator }) => wasMissed(poll, validator));
+  return now >= lastSince + MANY_GONE_MS + (areAllAsked ? 0 : ASKED_MS);
 }
 
 /** Handles a validator that the explorer does not know. It is delisted if it is missing twice. */
@@ -89,14 +112,13 @@ function judgeAbsence(poll: Poll, each: WatchedValidator): ValidatorWatch {
   const { directory, found, now } = poll;
   const { validator, watch, subscription } = each;
   const { channelId } = subscription;
-  const { missingSince: missedAt, ...present } = watch;
   // An explorer that is behind may not know the validator yet.
-  if (poll.isBehind) return present;
-  const missingSince = missedAt ?? now;
+  if (poll.isBehind) return watch;
+  const { missingSince = now } = watch;
   // The explorer's answers about one validator may be wrong. The list counts.
   const listedAt = directory.entry("validator", validator) && directory.readAt("validator");
   if ((listedAt ?? 0) > missingSince) return { ...watch, missingSince: now };
-  if (now < goneAfter(poll, channelId, missingSince))
+  if (!isDelisted(poll, channelId, missingSince))
     return { ...watch, missingSince: Math.min(missingSince, now) };
   const alert = openAlert(poll, each);
   const isCalm = alert && isHandled(poll, alert);
@@ -150,7 +172,7 @@ async function settle(
   const { reading, survey, mayDoubt, mayCall, found, rhythm, rounds, listedUntil, now } = poll;
   const { validator, subscription, watch } = each;
   const { channelId } = subscription;
-  if (reading.absent.has(validator)) return judgeAbsence(poll, each);
+  if (isMissing(poll, each)) return judgeAbsence(poll, each);
   if (!reading.seen.has(validator) || !activity) {
     const { missingSince, ...listed } = watch;
     return reading.present.has(validator) ? listed : watch;
@@ -241,10 +263,7 @@ export function createValidatorWatch({ explorer, state, directory, now }: Valida
     // A reading is as old as its request. After the process was suspended, an old reading does not mean that
     // the explorer is behind.
     const readSince = now();
-    const knownMissing = live.flatMap(({ validator, watch }) =>
-      watch.missingSince === undefined ? [] : [validator],
-    );
-    const reading = await readActivity(explorer, parties, now, new Set(knownMissing));
+    const reading = await readActivity(explorer, parties, now);
     for (const party of missedAt.keys()) if (!loaded.parties.has(party)) missedAt.delete(party);
     for (const party of reading.absent) missedAt.set(party, readSince);
     const { newestAt } = reading;
@@ -268,7 +287,8 @@ export function createValidatorWatch({ explorer, state, directory, now }: Valida
       ),
       directory,
       upgradeDecision: directory.upgradeDecision(),
-      missing: doubtfulSince(live, reading),
+      missing: manyMissing(live, reading),
+      missedAt,
       found,
       now: readSince,
     };

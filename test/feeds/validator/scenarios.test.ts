@@ -467,6 +467,42 @@ describe.concurrent("validators that report", () => {
     expect((events[0]?.at ?? 0) - goneAt).toBeLessThan(DAY + 2 * HOUR);
   });
 
+  it("are called delisted together although the explorer was behind for a while, knows one again, and loses a page", async () => {
+    const goneAt = START + HOUR;
+    const watched = Array.from({ length: 12 }, (_, place) => place + 10);
+    const known = 20;
+    let clock = START;
+    const lag = (now: number) =>
+      now >= START + 20 * HOUR && now < START + 20.5 * HOUR ? now - 2 * HOUR : now;
+    const events = await play(
+      {
+        validators: 120,
+        watched,
+        lastReport: (number, now) => {
+          clock = now;
+          return hourly(number, lag(now));
+        },
+        updateAt: (now) => lag(now) - 5_000,
+        roundAt: (now) => Math.floor(lag(now) / (10 * MINUTE)),
+        isUnlisted: (validator, now) =>
+          watched.includes(validator) && now > goneAt && !(validator === known && now > START + 5 * HOUR),
+        // Its details are there again, and the list still lacks it.
+        rowsOf: (rows, _, now) => {
+          const isKnown = ({ lastActiveAt }: (typeof rows)[number]) =>
+            Math.abs(lastActiveAt - hourly(known, lag(now))) < 1_500;
+          const listed = now > goneAt ? rows.filter((row) => !isKnown(row)) : rows;
+          return [...listed, ...listed].slice(0, 100);
+        },
+        isFailing: (path, page) =>
+          path === "/v1/validators" && page > 0 && clock >= START + 25 * HOUR && clock < START + 25.4 * HOUR,
+      },
+      28 * HOUR,
+    );
+    expect(events.map(({ kind }) => kind)).toEqual(["hold", "gone"]);
+    expect(events.flatMap(validatorsOf)).toHaveLength(11);
+    expect(events[1]?.at).toBeLessThan(goneAt + DAY + 2 * HOUR);
+  });
+
   it("are not silent if only the list of validators is old", async () => {
     const [stuck, fresh] = [START + 2 * HOUR, START + 3 * HOUR];
     const quick = regular(10 * MINUTE);
