@@ -63,7 +63,7 @@ const MAX_CHANNELS = 5;
 /** Returns the line about a server's default network, and about channels that have another. Empty if there is only one network. */
 async function defaultLines(
   guildId: string,
-  { networks: { served }, state }: Network,
+  { id: ownId, networks: { served }, state }: Network,
   shown: readonly OwnedSubscription[],
 ): Promise<Markdown[]> {
   if (served.length < 2) return [];
@@ -77,7 +77,7 @@ async function defaultLines(
   const exceptions = others.length > 0 ? md` (${join(named, ", ")})` : md``;
   return present([
     md`🌐 Default network: **${usual.name}**${exceptions}. \`/settings\` changes it.`,
-    usual !== served[0] &&
+    [usual.id, ownId].some((id) => id !== served[0].id) &&
       shown.some(({ networkState }) => networkState.id === served[0].id) &&
       md`Rows without a network are about **${served[0].name}**.`,
   ]);

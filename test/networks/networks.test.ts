@@ -298,6 +298,9 @@ describe("a bot with two networks", () => {
         ?.options?.map(({ label }) => label);
     expect(labels(either)).toEqual(["governance", "governance · TestNet"]);
     await asked(owner(), "/settings", { network: "test", channel: channel.id });
+    expect(textOf(await asked(owner(channel), "/setup"))).toMatch(
+      /Default network: \*\*MainNet\*\*.*Rows without a network are about \*\*MainNet\*\*/,
+    );
     expect(labels(await asked(owner(channel), "/subscribe test"))).toEqual(labels(either));
     await asked(owner(), "/settings", { network: "-", channel: channel.id });
     const [voter] = second.ledger.superValidators;
@@ -315,6 +318,9 @@ describe("a bot with two networks", () => {
     await asked(owner(), "/settings", { network: "-" });
     await asked(owner(channel), "/voters remove", { sv: mapped.sv, network: "test" });
     await asked(owner(channel), "/subscribe remove", { network: "main" });
+    await asked(owner(), "/settings", { network: "test" });
+    expect(textOf(await asked(owner(channel), "/setup"))).not.toContain("Rows without a network");
+    await asked(owner(), "/settings", { network: "-" });
     const left = textOf(await asked(owner(channel), "/subscribe list"));
     expect(left).toContain("governance · TestNet");
     await asked(owner(channel), "/subscribe remove");

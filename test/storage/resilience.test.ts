@@ -177,11 +177,11 @@ describeWithRedis("the state in Redis", () => {
     await expect.poll(() => epochs).toEqual([8]);
     const standby = createState(createRedisStore(other.client), { log: quiet });
     leaderships.push(compete(other.client, standby, work, quiet));
-    // As if the standby were faster: it holds the lease of the emptied state already.
+    // As if the standby were faster: it holds the lease of the emptied state already, for longer than the test waits.
     await one.client
       .multi()
       .flushAll()
-      .set(LEASE_KEY, `other ${Date.now() + 5_000}`)
+      .set(LEASE_KEY, `other ${Date.now() + 60_000}`)
       .exec();
     await expect.poll(() => said, { timeout: 10_000 }).toHaveLength(1);
     expect(said).toEqual(["The state in Redis was emptied or replaced while the bot was running"]);
