@@ -24,7 +24,13 @@ const upgradeEventSchema = z.discriminatedUnion("kind", [
     move: z.number(),
   }),
   z.object({ kind: z.literal("cancelled"), ...upgradeFields }),
-  z.object({ kind: z.literal("reminder"), ...upgradeFields, step: z.enum(STEPS) }),
+  z.object({
+    kind: z.literal("reminder"),
+    ...upgradeFields,
+    step: z.enum(STEPS),
+    /** Time when the vote requests were last read, epoch ms, if the explorer has not given them for an hour. */
+    readAt: timestampSchema.optional(),
+  }),
   /** The rounds have advanced for the first time after the upgrade time. */
   z.object({
     kind: z.literal("advancing"),

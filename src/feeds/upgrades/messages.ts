@@ -137,6 +137,14 @@ const SCHEDULE_TONES = {
   advancing: "good",
 } as const satisfies Readonly<Record<ScheduleEvent["kind"], Tone>>;
 
+/** Says that a vote may have changed the schedule, because the vote requests could not be read for a while. */
+const unreadLines = (event: ScheduleEvent): Markdown[] =>
+  event.kind === "reminder" && event.readAt !== undefined
+    ? [
+        md`⚠️ I haven't been able to read the vote requests since ${timestamp(event.readAt, "f")}. The upgrade may have been moved or cancelled, and the versions may be old.`,
+      ]
+    : [];
+
 /** Returns the details of an event about the schedule. */
 function scheduleLines(event: ScheduleEvent, readiness: readonly Markdown[]): readonly Markdown[] {
   if (event.kind === "cancelled") return [md`It was scheduled for ${timestamp(event.upgradeAt, "f")}.`];
@@ -144,9 +152,10 @@ function scheduleLines(event: ScheduleEvent, readiness: readonly Markdown[]): re
   if (event.kind === "reminder" && event.step === "upgrade")
     return [
       md`Scheduled for ${timestamp(event.upgradeAt, "f")}. You'll be told when the rounds advance again.`,
+      ...unreadLines(event),
       ...readiness,
     ];
-  return [...timeLines(event), ADVICE, ...readiness];
+  return [...timeLines(event), ADVICE, ...unreadLines(event), ...readiness];
 }
 
 /** Returns a message that is not edited later. */

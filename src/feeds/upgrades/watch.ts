@@ -14,7 +14,7 @@ import {
 import { actionIn, readDetail } from "../../ledger/vote-requests.js";
 import { readableDate, statusGroup } from "../../ledger/vote-rules.js";
 import { ageOf, believed, isClockSet } from "../../util/clock.js";
-import { present } from "../../util/present.js";
+import { defined, present } from "../../util/present.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import { type TrackedVoteRequest, trackedVoteRequests } from "../governance/collections.js";
 import { isInDoubt, sawEnd } from "../governance/tracking.js";
@@ -49,6 +49,10 @@ interface Candidate {
 
 /** Longest wait after the start until the vote requests are read, in ms. A reminder of what was last known is better than none. */
 const PATIENCE_MS = 15 * MINUTE;
+
+/** Age of the last reading of the vote requests after which a reminder says so, in ms, and time for which the bot must have noticed it. */
+const UNREAD_MS = HOUR;
+const NOTICED_MS = 5 * MINUTE;
 
 const isAccepted = (status: string | null) => ["accepted", "implemented"].includes(statusGroup(status));
 
@@ -163,6 +167,14 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
   const isWaiting = (readAt: number | undefined): boolean =>
     readAt !== undefined && readAt < startedAt && ageOf(startedAt, now()) < PATIENCE_MS;
 
+  /** Time since which the bot has known that the vote requests have not been read for long. After a sleep, they are about to be. */
+  let unreadSince: number | undefined;
+  /** Returns an event with the time when the vote requests were last read, if that was long ago. */
+  const withReadAt = (event: UpgradeEvent, readAt: number | undefined): UpgradeEvent => {
+    const isNoticed = unreadSince !== undefined && ageOf(unreadSince, now()) >= NOTICED_MS;
+    return event.kind === "reminder" && isNoticed ? { ...event, ...defined({ readAt }) } : event;
+  };
+
   return async function* (subscribers: Subscribers): PollSteps {
     const firstRead = await readTimes.get(UPGRADES_FEED);
     const [knownUpgrades, knownStandstills] = await Promise.all([
@@ -181,6 +193,8 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
     await examine(candidates, openUpgrade?.[1].decidedBy);
     const isBaseline = firstRead === undefined;
     const votesRead = await readTimes.get(GOVERNANCE);
+    const isUnread = votesRead !== undefined && ageOf(votesRead.completeAt, now()) >= UNREAD_MS;
+    unreadSince = isUnread ? (unreadSince ?? now()) : undefined;
     const wasExamined = (await readTimes.get(EXAMINED)) !== undefined;
     const votes = candidates.map((each) => ({
       ...each,
@@ -209,7 +223,9 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
     const isTold = schedule.events.some(({ kind }) => kind === "advancing");
     const isSchedule = ({ kind }: UpgradeEvent) => ["scheduled", "moved", "cancelled"].includes(kind);
     const events = [
-      ...schedule.events.filter((each) => isNews || !isSchedule(each)),
+      ...schedule.events
+        .filter((each) => isNews || !isSchedule(each))
+        .map((each) => withReadAt(each, votesRead?.completeAt)),
       ...standing.events.filter(({ kind }) => !(isTold && kind === "moving")),
     ];
     const [[subject, upgrade] = []] = openIn(new Map([...knownUpgrades, ...schedule.changed]));

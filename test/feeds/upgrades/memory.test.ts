@@ -9,7 +9,7 @@ import { ExplorerError } from "../../../src/explorer/errors.js";
 import type { Explorer } from "../../../src/explorer/service.js";
 import { trackedVoteRequests } from "../../../src/feeds/governance/collections.js";
 import { EXAMINED, UPGRADES_FEED, upgrades } from "../../../src/feeds/upgrades/collections.js";
-import { readEvent } from "../../../src/feeds/upgrades/events.js";
+import { readEvent, type UpgradeEvent } from "../../../src/feeds/upgrades/events.js";
 import { upgradesFeed } from "../../../src/feeds/upgrades/index.js";
 import { createUpgradesWatch } from "../../../src/feeds/upgrades/watch.js";
 import { toAction } from "../../../src/ledger/actions.js";
@@ -37,11 +37,13 @@ function play() {
   const newNames = () => createNames({ directory: createDirectory(), explorer: silent, state, log: quiet });
   let names = newNames();
   const forgotten: string[] = [];
+  const reminders: UpgradeEvent[] = [];
   const createWatch = () => createUpgradesWatch({ explorer: silent, state, names, now: () => now });
   let watch = createWatch();
   return {
     state,
     forgotten,
+    reminders,
     learn: (id: string, before: UpgradeSetting, after: UpgradeSetting) =>
       names.learn(id, toAction(upgradeMotion(before, after).actionConfig)),
     put: (id: string, given: Partial<ReturnType<typeof tracked>>) =>
@@ -65,16 +67,19 @@ function play() {
       names = newNames();
       watch = createWatch();
     },
-    async poll(passed = MINUTE) {
+    /** @param votesReadAt time when the vote requests were last read */
+    async poll(passed = MINUTE, votesReadAt = now + passed) {
       now += passed;
       await state.commit([
-        state.open(progress).put("governance", { completeAt: now }),
+        state.open(progress).put("governance", { completeAt: votesReadAt }),
         state.open(progress).put(UPGRADES_FEED, { completeAt: START - 5 * DAY }),
       ]);
       const kinds: string[] = [];
       for await (const { events = [], writes = [], ended = [] } of watch(subscribers)) {
         forgotten.push(...ended);
-        kinds.push(...events.flatMap((event) => readEvent(event)?.kind ?? []));
+        const read = events.flatMap((event) => readEvent(event) ?? []);
+        kinds.push(...read.map(({ kind }) => kind));
+        reminders.push(...read.filter(({ kind }) => kind === "reminder"));
         await state.commit([...writes]);
       }
       return kinds;
@@ -176,6 +181,21 @@ it("an upgrade whose vote turned out to be accepted since the first reading is n
   await put("a", { status: "Accepted", closedAt: endedAt, openUntil: endedAt, restatedAt: START - DAY });
   expect(await poll()).toEqual(["scheduled"]);
   await state.close();
+});
+
+it("a reminder gives the time when the vote requests were last read if that was long ago, except just after a sleep", async () => {
+  const { learn, put, poll, now, reminders } = play();
+  const freezeAt = START + 10 * DAY;
+  learn("a", {}, upgradeSetting(freezeAt + 2 * HOUR));
+  await put("a", { status: "Accepted", openUntil: START - DAY });
+  expect(await poll()).toEqual(["scheduled"]);
+  const readAt = now();
+  expect(await poll(freezeAt - DAY - now(), readAt)).toEqual(["reminder"]);
+  expect(await poll(freezeAt - HOUR - now(), readAt)).toEqual(["reminder"]);
+  expect(await poll(MINUTE)).toEqual([]);
+  expect(await poll(freezeAt + 2 * HOUR - now())).toEqual(["reminder"]);
+  expect(reminders).toMatchObject([{ step: "day" }, { step: "hour", readAt }, { step: "upgrade" }]);
+  expect(reminders.map((each) => "readAt" in each)).toEqual([false, true, false]);
 });
 
 it("an upgrade is forgotten 30 days after its end", async () => {

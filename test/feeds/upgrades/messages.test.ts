@@ -32,6 +32,17 @@ it.each<[UpgradeEvent, ReturnType<typeof loudnessOf>]>([
   expect(loudnessOf(event)).toBe(expected);
 });
 
+it("a reminder warns of a schedule that may have changed while the vote requests could not be read", () => {
+  const bodyOf = (readAt: object, step: "hour" | "upgrade") =>
+    newsView({ ...reminder(step), ...readAt }, [], "mark", upgrade.upgradeAt - HOUR).body?.join("\n");
+  for (const step of ["hour", "upgrade"] as const) {
+    expect(bodyOf({ readAt: NOW }, step)).toMatch(
+      /since <t:\d+:f>. The upgrade may have been moved or cancelled/,
+    );
+    expect(bodyOf({}, step)).not.toContain("may have been");
+  }
+});
+
 const noFreeze = { ...reminder("hour"), freezeAt: null };
 it.each<[Parameters<typeof newsView>[0], number, RegExp]>([
   [noFreeze, HOUR, /: transactions pause in 1 h$/],
