@@ -4,6 +4,7 @@ import { isStillOrSettling } from "../ledger/rounds.js";
 import { roughly } from "../text/durations.js";
 import { type Markdown, md, timestamp, timestampWithAge, utcDate } from "../text/markdown.js";
 import { grouped } from "../text/numbers.js";
+import { present } from "../util/present.js";
 import { address } from "./addresses.js";
 import type { Link, View } from "./view.js";
 
@@ -13,6 +14,8 @@ interface ShownStandstill {
   readonly round: number;
   readonly since: number;
   readonly endedAt?: number;
+  /** True if it may have ended before `endedAt`, because the rounds could not be read. */
+  readonly isLate?: boolean | undefined;
   /** True if it ended because the rounds could no longer be read. */
   readonly isUnsure?: boolean;
   /** True if alerts stayed on hold for another reason when it ended. */
@@ -26,9 +29,13 @@ const networkLink = (mark: string): Link => ({
   mark,
 });
 
+/** Formats the duration of a standstill. */
+const spanOf = (since: number, endedAt: number, isLate: boolean | undefined): Markdown =>
+  md`${isLate ? "up to" : "about"} ${roughly(endedAt - since)}`;
+
 /** Returns the message about a standstill of the network, as it is now. */
 export function standstillView(
-  { round, since, endedAt, isUnsure, isStillHeld }: ShownStandstill,
+  { round, since, endedAt, isUnsure, isLate, isStillHeld }: ShownStandstill,
   mark: string,
 ): View {
   const common = { links: [networkLink(mark)] };
@@ -54,22 +61,28 @@ export function standstillView(
     };
   return {
     ...common,
-    notification: md`🟢 The network stood still for about ${roughly(endedAt - since)}`,
+    notification: md`🟢 The network stood still for ${spanOf(since, endedAt, isLate)}`,
     tone: "good",
-    body: [md`No round began from ${timestamp(since, "f")} to ${timestamp(endedAt, "f")}.`],
+    body: [
+      isLate
+        ? md`Round ${grouped(round)} was the newest from ${timestamp(since, "f")}. I didn't see the next one begin: the rounds had advanced by ${timestamp(endedAt, "f")}.`
+        : md`No round began from ${timestamp(since, "f")} to ${timestamp(endedAt, "f")}.`,
+    ],
   };
 }
 
 /** Returns the message that says that the rounds advance again. */
 export const movingView = (
-  { round, since, at }: { readonly round: number; readonly since: number; readonly at: number },
+  { round, since, at, isLate }: Pick<ShownStandstill, "round" | "since" | "isLate"> & { readonly at: number },
   mark: string,
 ): View => ({
-  notification: md`🟢 The network moves again, after about ${roughly(at - since)}`,
+  notification: md`🟢 The network moves again, after ${spanOf(since, at, isLate)}`,
   tone: "good",
-  body: [
+  body: present([
+    isLate &&
+      md`I didn't see the first one begin. The rounds may have advanced before ${timestamp(at, "f")}.`,
     md`Round ${grouped(round)} has begun. Alerts about silent validators resume once validators have had time to report.`,
-  ],
+  ]),
   links: [networkLink(mark)],
 });
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Rounds } from "../../src/ledger/rounds.js";
-import { standstillLine } from "../../src/screens/standstill.js";
+import { movingView, standstillLine, standstillView } from "../../src/screens/standstill.js";
 import { HOUR, MINUTE } from "../../src/util/units.js";
 
 const NOW = Date.now();
@@ -29,4 +29,15 @@ it.each<[string, Rounds | undefined, number | null, RegExp | undefined]>([
   const line = await standstillLine(rhythms, behindSince);
   if (words) expect(String(line)).toMatch(words);
   else expect(line).toBeUndefined();
+});
+
+it.each([
+  [undefined, /after about 2 h/, /stood still for about 2 h/, /^No round began from/],
+  [true, /after up to 2 h/, /stood still for up to 2 h/, /the rounds had advanced by/],
+])("the end of a standstill is exact only if the bot saw it (late: %s)", (isLate, moving, still, words) => {
+  const since = NOW - 2 * HOUR;
+  expect(String(movingView({ round: 9, since, at: NOW, isLate }, "mark").notification)).toMatch(moving);
+  const { notification, body = [] } = standstillView({ round: 7, since, endedAt: NOW, isLate }, "mark");
+  expect(String(notification)).toMatch(still);
+  expect(body.join("\n")).toMatch(words);
 });

@@ -48,6 +48,8 @@ export const standstills = defineCollection({
     round: z.number(),
     since: timestampSchema,
     endedAt: timestampSchema.exactOptional(),
+    /** True if it may have ended before. */
+    isLate: z.boolean().exactOptional(),
     revision: z.number(),
   }),
   lifetime: "until 30 days after it is over, and only while a channel subscribes to upgrades",

@@ -1,4 +1,4 @@
-import type { Rounds } from "../../ledger/rounds.js";
+import { mayHaveMovedEarlier, type Rounds } from "../../ledger/rounds.js";
 import type { UpgradeDecision, UpgradeSchedule } from "../../ledger/upgrades.js";
 import { CLOCK_ERROR_MS } from "../../util/clock.js";
 import { digest } from "../../util/digest.js";
@@ -192,11 +192,13 @@ export function judgeStandstill(
   if (!rounds) return NOTHING_NEW;
   const [subject, known] = open ?? [`still/${rounds.since}`, undefined];
   const { number: round, since, seenAt: at } = rounds;
-  if (known && !rounds.isStandingStill)
+  if (known && !rounds.isStandingStill) {
+    const late = defined({ isLate: mayHaveMovedEarlier(rounds, known.round) || undefined });
     return {
-      changed: new Map([[subject, { ...known, endedAt: at, revision: known.revision + 1 }]]),
-      events: [{ kind: "moving", subject, round, since: known.since, at }],
+      changed: new Map([[subject, { ...known, endedAt: at, ...late, revision: known.revision + 1 }]]),
+      events: [{ kind: "moving", subject, round, since: known.since, at, ...late }],
     };
+  }
   if (known || !rounds.isStandingStill) return NOTHING_NEW;
   return {
     changed: new Map([[subject, { round, since, revision: 1 }]]),

@@ -47,6 +47,8 @@ const upgradeEventSchema = z.discriminatedUnion("kind", [
     round: z.number(),
     since: timestampSchema,
     at: timestampSchema,
+    /** True if the rounds may have advanced before the bot read the newest one. */
+    isLate: z.boolean().optional(),
   }),
 ]);
 

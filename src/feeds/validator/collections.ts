@@ -103,8 +103,14 @@ const alertSchema = z.discriminatedUnion("kind", [
     earlierMs: z.number().exactOptional(),
     /** Set if the network's rhythm has changed. Reporting intervals before and after the change, in ms. */
     rhythm: z.object({ beforeMs: z.number(), nowMs: z.number().exactOptional() }).exactOptional(),
-    /** Set if the network stands still. `isUnsure` once the rounds cannot be read any more. */
-    standstill: z.object({ round: z.number(), isUnsure: z.boolean().exactOptional() }).exactOptional(),
+    /** Set if the network stands still. `isUnsure` once the rounds cannot be read any more, `isLate` if it may have ended before. */
+    standstill: z
+      .object({
+        round: z.number(),
+        isUnsure: z.boolean().exactOptional(),
+        isLate: z.boolean().exactOptional(),
+      })
+      .exactOptional(),
     /** True if alerts stayed on hold for another reason when this hold ended. */
     isStillHeld: z.boolean().exactOptional(),
   }),

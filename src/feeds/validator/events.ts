@@ -71,6 +71,8 @@ const validatorEventSchema = z.discriminatedUnion("kind", [
     since: timestampSchema,
     at: timestampSchema,
     round: z.number(),
+    /** True if the rounds may have advanced before the bot read the newest one. */
+    isLate: z.boolean().optional(),
   }),
   z.object({
     kind: z.literal("version"),

@@ -1,3 +1,4 @@
+import { mayHaveMovedEarlier, type Rounds } from "../../ledger/rounds.js";
 import { ageOf } from "../../util/clock.js";
 import { addTo } from "../../util/groups.js";
 import { defined } from "../../util/present.js";
@@ -14,17 +15,31 @@ const SAME_HOLD_MS = HOUR;
  */
 const STEP_MS = { early: MINUTE, late: 30 * MINUTE };
 
+/** Returns the news that the rounds advance after a standstill, and its end for the hold's document. */
+function movingAfter(
+  { channelId, since }: HoldAlert,
+  { round }: NonNullable<HoldAlert["standstill"]>,
+  rounds: Rounds,
+) {
+  const late = defined({ isLate: mayHaveMovedEarlier(rounds, round) || undefined });
+  const { seenAt: at, number } = rounds;
+  return {
+    event: { kind: "moving", channelId, since, at, round: number, ...late } as const,
+    standstill: { round, ...late },
+  };
+}
+
 /** Ends the holds whose cause is over. */
 function endHolds({ found, rhythm, rounds, onHold, now }: Poll, holds: readonly HoldAlert[]): void {
   for (const each of holds) {
     const nowMs = rhythm?.intervalMs;
-    const { channelId, since, standstill } = each;
-    if (standstill && rounds)
-      found.events.push({ kind: "moving", channelId, since, at: rounds.seenAt, round: rounds.number });
+    const { standstill } = each;
+    const moving = standstill && rounds && movingAfter(each, standstill, rounds);
+    if (moving) found.events.push(moving.event);
     found.alerts.set(alertId(each.channelId, each.subject), {
       ...each,
       ...defined({
-        standstill: standstill && !rounds ? { ...standstill, isUnsure: true } : undefined,
+        standstill: moving?.standstill ?? (standstill && { ...standstill, isUnsure: true }),
         isStillHeld: onHold || undefined,
         rhythm: each.rhythm && nowMs !== undefined ? { ...each.rhythm, nowMs } : undefined,
       }),
@@ -37,13 +52,14 @@ function endHolds({ found, rhythm, rounds, onHold, now }: Poll, holds: readonly 
 /** Tells that the rounds advance where a standstill's hold has ended without that, because the rounds could not be read. */
 function tellMoving({ found, rounds }: Poll, holds: readonly HoldAlert[]): void {
   for (const each of holds) {
-    const { channelId, subject, since, standstill, endedAt } = each;
+    const { channelId, subject, standstill, endedAt } = each;
     if (!rounds || endedAt === undefined || !standstill?.isUnsure || rounds.number <= standstill.round)
       continue;
-    found.events.push({ kind: "moving", channelId, since, at: rounds.seenAt, round: rounds.number });
+    const moving = movingAfter(each, standstill, rounds);
+    found.events.push(moving.event);
     found.alerts.set(alertId(channelId, subject), {
       ...each,
-      standstill: { round: standstill.round },
+      standstill: moving.standstill,
       revision: each.revision + 1,
     });
   }
