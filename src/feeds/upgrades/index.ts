@@ -13,6 +13,7 @@ import { ageOf } from "../../util/clock.js";
 import { present } from "../../util/present.js";
 import { DAY, HOUR, MINUTE } from "../../util/units.js";
 import { calendarServers } from "../governance/calendar.js";
+import { PROGRESS as VOTES_READ } from "../governance/watch.js";
 import { VALIDATOR_FEED, validatorWatches, watchId } from "../validator/collections.js";
 import { upgradeCalendar, upgradeEvents } from "./calendar.js";
 import { EXAMINED, openIn, standstills, UPGRADES_FEED, upgrades } from "./collections.js";
@@ -28,7 +29,7 @@ import {
 import { newsView, timeLines, upgradeView } from "./messages.js";
 import { readinessLines, reportReadiness } from "./readiness.js";
 import { neededVersion, options, topics } from "./topics.js";
-import { createUpgradesWatch } from "./watch.js";
+import { createUpgradesWatch, UNREAD_VOTES_MS } from "./watch.js";
 
 type ReadinessDeps = Pick<AnswerDeps, "directory" | "names" | "renderer" | "subscriptions">;
 
@@ -108,10 +109,16 @@ const definition: FeedDefinition = {
   },
 
   async lastRead(state) {
-    const open = await announcedUpgrade(state, Date.now());
-    if (open) return md`Next upgrade: ${timestampWithAge(open.upgradeAt)}.`;
+    const now = Date.now();
+    const votesRead = await state.open(progress).get(VOTES_READ);
+    const isOld = votesRead !== undefined && ageOf(votesRead.completeAt, now) >= UNREAD_VOTES_MS;
+    const asOf = isOld
+      ? md` The vote requests were last read ${timestampWithAge(votesRead.completeAt)}.`
+      : md``;
+    const open = await announcedUpgrade(state, now);
+    if (open) return md`Next upgrade: ${timestampWithAge(open.upgradeAt)}.${asOf}`;
     // Upgrades are only read while a channel subscribes to them.
-    return (await state.open(progress).get(EXAMINED)) ? NOT_SCHEDULED : undefined;
+    return (await state.open(progress).get(EXAMINED)) ? md`${NOT_SCHEDULED}${asOf}` : undefined;
   },
 };
 

@@ -50,8 +50,9 @@ interface Candidate {
 /** Longest wait after the start until the vote requests are read, in ms. A reminder of what was last known is better than none. */
 const PATIENCE_MS = 15 * MINUTE;
 
-/** Age of the last reading of the vote requests after which a reminder says so, in ms, and time for which the bot must have noticed it. */
-const UNREAD_MS = HOUR;
+/** Age of the last reading of the vote requests after which messages say so, in ms. */
+export const UNREAD_VOTES_MS = HOUR;
+/** Time for which the bot must have noticed that before a reminder says so, in ms. */
 const NOTICED_MS = 5 * MINUTE;
 
 const isAccepted = (status: string | null) => ["accepted", "implemented"].includes(statusGroup(status));
@@ -193,7 +194,7 @@ export function createUpgradesWatch({ explorer, state, names, now }: UpgradesWat
     await examine(candidates, openUpgrade?.[1].decidedBy);
     const isBaseline = firstRead === undefined;
     const votesRead = await readTimes.get(GOVERNANCE);
-    const isUnread = votesRead !== undefined && ageOf(votesRead.completeAt, now()) >= UNREAD_MS;
+    const isUnread = votesRead !== undefined && ageOf(votesRead.completeAt, now()) >= UNREAD_VOTES_MS;
     unreadSince = isUnread ? (unreadSince ?? now()) : undefined;
     const wasExamined = (await readTimes.get(EXAMINED)) !== undefined;
     const votes = candidates.map((each) => ({

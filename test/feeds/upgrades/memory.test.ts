@@ -198,6 +198,21 @@ it("a reminder gives the time when the vote requests were last read if that was 
   expect(reminders.map((each) => "readAt" in each)).toEqual([false, true, false]);
 });
 
+it("the list of subscriptions says when the vote requests were last read if that was long ago", async () => {
+  const { state } = play();
+  const lineAfter = async (ageMs: number) => {
+    const times = state.open(progress);
+    const completeAt = Date.now() - ageMs;
+    await state.commit([
+      times.put("governance", { completeAt }),
+      times.put("upgrades-votes", { completeAt }),
+    ]);
+    return String(await upgradesFeed.definition.lastRead?.(state));
+  };
+  expect(await lineAfter(MINUTE)).toMatch(/^No upgrade of the network is scheduled\.$/);
+  expect(await lineAfter(20 * HOUR)).toMatch(/scheduled\. The vote requests were last read <t:/);
+});
+
 it("an upgrade is forgotten 30 days after its end", async () => {
   const { state, poll, forgotten } = play();
   const over = { decidedBy: "a", upgradeAt: START, freezeAt: null, moves: 0, told: [], revision: 1 };
