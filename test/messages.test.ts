@@ -111,6 +111,7 @@ const NOT_SHOWN: readonly string[] = [
 
 /** Beginnings of sentences that no scene shows, because they need a state that is rare, or that one sandbox does not have. */
 const RARE: readonly string[] = [
+  "It's the newest of your … watches. Pick another with \\`…:\\`.",
   " The vote requests were last read ….",
   "I didn't see the first one begin. The rounds may have advanc",
   "Round … was the newest from …. I didn't see the next one beg",

@@ -121,7 +121,16 @@ export function createWatch(
       network,
       "This watch is paused. Resume it in `/watch list`, then try again.",
     );
-    return say(network, md`A test alert is on its way`, [md`${await titleOfWatch(chosenWatch, services)}`]);
+    const isUnchosen = typedWatch === null && ownWatches.length > 1;
+    return say(
+      network,
+      md`A test alert is on its way`,
+      present([
+        md`${await titleOfWatch(chosenWatch, services)}`,
+        isUnchosen &&
+          md`-# It's the newest of your ${ownWatches.length} watches. Pick another with \`${WATCH_OPTION}:\`.`,
+      ]),
+    );
   };
 
   const complete = async (

@@ -201,7 +201,9 @@ describe("/watch", () => {
 
   it("sends a drill to the person who asks for one", async () => {
     const before = inPrivate().length;
-    expect(textOf(await ask("/watch test"))).toContain("A test alert is on its way");
+    expect(textOf(await ask("/watch test"))).toMatch(
+      /A test alert is on its way.*the newest of your \d+ watches\. Pick another with/,
+    );
     expect((await until(/🧪 TEST/, before)).content).toContain("🧪 TEST");
     // With several watches, autocomplete offers them.
     const place = { user: people().ana, channel: general() };
@@ -210,6 +212,7 @@ describe("/watch", () => {
     });
     const answer = await ask("/watch test", { watch: String(offered[0]?.value) });
     expect(textOf(answer)).toMatch(/A test alert is on its way.*validator: /);
+    expect(textOf(answer)).not.toContain("the newest of your");
     expect((await ask("/watch price", { when: "above", value: "5%" })).content).toContain("a price in USD");
   });
 
