@@ -149,12 +149,6 @@ export function afterReading(
   };
 }
 
-/** True if the rounds may have advanced before the bot read the newest one. @param round the newest one during a standstill */
-export const mayHaveMovedEarlier = (
-  { number, isSeenToBegin }: Pick<Rounds, "number" | "isSeenToBegin">,
-  round: number,
-): boolean => !isSeenToBegin || number > round + 1;
-
 /** Returns these rounds; `undefined` if they have not been read for a while. */
 export const recentlyRead = (known: Rounds | undefined, now: number): Rounds | undefined =>
   known && ageOf(known.seenAt, now) <= PAUSE_MS ? known : undefined;

@@ -31,7 +31,7 @@ const networkLink = (mark: string): Link => ({
 
 /** Formats the duration of a standstill. */
 const spanOf = (since: number, endedAt: number, isLate: boolean | undefined): Markdown =>
-  md`${isLate ? "up to" : "about"} ${roughly(endedAt - since)}`;
+  md`about ${roughly(endedAt - since)}${isLate ? md` or less` : md``}`;
 
 /** Returns the message about a standstill of the network, as it is now. */
 export function standstillView(

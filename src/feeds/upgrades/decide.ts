@@ -1,4 +1,4 @@
-import { mayHaveMovedEarlier, type Rounds } from "../../ledger/rounds.js";
+import type { Rounds } from "../../ledger/rounds.js";
 import type { UpgradeDecision, UpgradeSchedule } from "../../ledger/upgrades.js";
 import { CLOCK_ERROR_MS } from "../../util/clock.js";
 import { digest } from "../../util/digest.js";
@@ -193,7 +193,7 @@ export function judgeStandstill(
   const [subject, known] = open ?? [`still/${rounds.since}`, undefined];
   const { number: round, since, seenAt: at } = rounds;
   if (known && !rounds.isStandingStill) {
-    const late = defined({ isLate: mayHaveMovedEarlier(rounds, known.round) || undefined });
+    const late = defined({ isLate: !rounds.isSeenToBegin || undefined });
     return {
       changed: new Map([[subject, { ...known, endedAt: at, ...late, revision: known.revision + 1 }]]),
       events: [{ kind: "moving", subject, round, since: known.since, at, ...late }],

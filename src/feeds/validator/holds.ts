@@ -1,4 +1,4 @@
-import { mayHaveMovedEarlier, type Rounds } from "../../ledger/rounds.js";
+import type { Rounds } from "../../ledger/rounds.js";
 import { ageOf } from "../../util/clock.js";
 import { addTo } from "../../util/groups.js";
 import { defined } from "../../util/present.js";
@@ -21,7 +21,7 @@ function movingAfter(
   { round }: NonNullable<HoldAlert["standstill"]>,
   rounds: Rounds,
 ) {
-  const late = defined({ isLate: mayHaveMovedEarlier(rounds, round) || undefined });
+  const late = defined({ isLate: !rounds.isSeenToBegin || undefined });
   const { seenAt: at, number } = rounds;
   return {
     event: { kind: "moving", channelId, since, at, round: number, ...late } as const,
