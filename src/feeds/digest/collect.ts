@@ -1,5 +1,6 @@
 import { plausible, priceAt, sampleSince } from "../../ledger/prices.js";
 import { cut } from "../../text/plain.js";
+import { defined } from "../../util/present.js";
 import { HOUR, MINUTE } from "../../util/units.js";
 import { UNREAD_MS } from "./chronicle.js";
 import type { Happening } from "./collections.js";
@@ -71,6 +72,17 @@ async function collectPrice({ samples }: Sources, { since, until }: TimeRange): 
   };
 }
 
+async function collectNetwork(
+  { upgradeAt = 0, rounds }: Sources,
+  { since }: TimeRange,
+): Promise<Pick<Facts, "upgradeAt" | "stillSince">> {
+  const newest = await rounds();
+  return defined({
+    upgradeAt: upgradeAt > since ? upgradeAt : undefined,
+    stillSince: newest?.isStandingStill ? newest.since : undefined,
+  });
+}
+
 /**
  * Collects everything that was recorded for a period.
  * @throws {StateError}
@@ -83,5 +95,6 @@ export async function collectFacts(sources: Sources, range: DigestScope): Promis
     ...(await voteFacts),
     ...(await collectValidators(sources, range)),
     price: await collectPrice(sources, range),
+    ...(await collectNetwork(sources, range)),
   };
 }

@@ -48,6 +48,10 @@ export const facts = z.object({
   version: z.object({ now: z.string(), percent: z.number(), before: z.string().nullable() }).nullable(),
   /** USD. `since` is the time of the first price (epoch ms) if that is later than the start of the period. */
   price: z.object({ from: z.string(), to: z.string(), since: timestampSchema.optional() }).nullable(),
+  /** Time of the accepted upgrade of the network that is ahead, or was due within the period, epoch ms. */
+  upgradeAt: timestampSchema.optional(),
+  /** Since when the network stands still, epoch ms. */
+  stillSince: timestampSchema.optional(),
 });
 
 /** The content of a digest. */

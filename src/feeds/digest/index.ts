@@ -75,7 +75,7 @@ const definition: FeedDefinition = {
   threads: false,
   tagName: /digest|news|summary/i,
 
-  async sample({ explorer, state, names, now }, subscription, mark) {
+  async sample({ explorer, state, names, directory, now }, subscription, mark) {
     const schedule = scheduleOf(subscription);
     const { every } = schedule;
     const sampleSince = now - (every === "week" ? 7 * DAY : DAY);
@@ -85,6 +85,7 @@ const definition: FeedDefinition = {
       explorer,
       watchedBy: async () => new Set(),
       isSuperValidator: () => false,
+      upgradeAt: directory.upgradeDecision()?.schedule?.upgradeAt,
       now,
     });
     const span = { since: sampleSince, until: now };
@@ -165,6 +166,7 @@ function createDigestWatch(deps: FeedDeps) {
         return partiesIn(watches, directory);
       },
       isSuperValidator: (party, name) => isSuperValidator(directory, party, name),
+      upgradeAt: directory.upgradeDecision()?.schedule?.upgradeAt,
       now: now(),
     });
     let isWhole = true;

@@ -5,7 +5,16 @@ import type { Field, View } from "../../screens/view.js";
 import { ENDED_UNKNOWN, statusText, tallySuffix } from "../../screens/vote-parts.js";
 import { COIN } from "../../text/coin.js";
 import { spanWords } from "../../text/durations.js";
-import { bold, code, join, type Markdown, md, timestamp } from "../../text/markdown.js";
+import {
+  bold,
+  code,
+  join,
+  type Markdown,
+  md,
+  timestamp,
+  timestampWithAge,
+  utcDay,
+} from "../../text/markdown.js";
 import { countedWords, percentOf } from "../../text/numbers.js";
 import { cut, namesAndMore } from "../../text/plain.js";
 import { present } from "../../util/present.js";
@@ -86,11 +95,30 @@ function validatorFields({ validators, version }: Facts): Field[] {
   return bodyLines.length > 0 ? [{ name: "Validators", value: join(bodyLines, "\n") }] : [];
 }
 
+function networkFields({ upgradeAt, stillSince }: Facts, until: number): Field[] {
+  const lines = present([
+    stillSince !== undefined && md`🧊 Stands still: no new round since ${timestampWithAge(stillSince)}.`,
+    upgradeAt !== undefined &&
+      (upgradeAt > until
+        ? md`🛠️ Upgrade: transactions pause on ${timestampWithAge(upgradeAt)}.`
+        : md`🛠️ Upgrade: transactions were due to pause on ${timestamp(upgradeAt, "f")}.`),
+  ]);
+  return lines.length > 0 ? [{ name: "The network", value: join(lines, "\n") }] : [];
+}
+
+/** Returns the news about the network itself, for a notification. */
+const networkNews = ({ upgradeAt, stillSince }: Facts): string[] =>
+  present([
+    stillSince !== undefined && "the network stands still",
+    upgradeAt !== undefined && `network upgrade of ${utcDay(upgradeAt)}`,
+  ]);
+
 /**
  * Returns counts of the events, such as "2 votes opened, 1 ended, 3 validators joined". Empty if nothing happened except price
  * changes.
  */
-function countsOf({ opened, closed, decided, overdue, soon, validators, version }: Facts): string {
+function countsOf(of: Facts): string {
+  const { opened, closed, decided, overdue, soon, validators, version } = of;
   const voteCounts = [
     [opened.count, "opened"],
     [closed.count, "ended"],
@@ -109,9 +137,12 @@ function countsOf({ opened, closed, decided, overdue, soon, validators, version 
       .filter(([count]) => count > 0)
       .map(([count, verb], index) => `${index === 0 ? countedWords(count, noun) : count} ${verb}`);
   const versionWords = version?.before == null ? [] : ["a new most common version"];
-  return [...words(voteCounts, "vote request"), ...words(validatorCounts, "validator"), ...versionWords].join(
-    ", ",
-  );
+  return [
+    ...networkNews(of),
+    ...words(voteCounts, "vote request"),
+    ...words(validatorCounts, "validator"),
+    ...versionWords,
+  ].join(", ");
 }
 
 /** Returns a line for each part of the period for which data is missing. */
@@ -173,7 +204,12 @@ export function digestView(
         ]),
     fields: isQuiet
       ? []
-      : present([...requestFields(of), ...validatorFields(of), price && { name: "Price", value: price }]),
+      : present([
+          ...networkFields(of, until),
+          ...requestFields(of),
+          ...validatorFields(of),
+          price && { name: "Price", value: price },
+        ]),
     menus: [
       {
         placeholder: "Open a vote request…",

@@ -1,6 +1,7 @@
 import { progress } from "../../delivery/collections.js";
 import type { AnswerDeps } from "../../delivery/feed.js";
 import { readSamples } from "../../ledger/price-history.js";
+import { readRounds } from "../../ledger/rounds.js";
 import { countSuperValidators } from "../../ledger/vote-requests.js";
 import { lazy } from "../../util/single-flight.js";
 import { SECOND } from "../../util/units.js";
@@ -15,6 +16,8 @@ interface SourceDeps extends Pick<AnswerDeps, "state" | "names" | "explorer" | "
   /** Returns the parties that a server watches. */
   readonly watchedBy: (guildId: string | null) => Promise<ReadonlySet<string>>;
   readonly isSuperValidator: (party: string, name: string | null) => boolean;
+  /** Time of the last upgrade that was accepted, epoch ms. */
+  readonly upgradeAt?: number | undefined;
 }
 
 /** Maximum wait of all digests together for names that have not been read yet, in ms. */
@@ -45,6 +48,7 @@ export function createSources({ state, names, explorer, now, ...deps }: SourceDe
     chronicle: lazy(() => readChronicle(state)),
     happenings: lazy(async () => [...(await state.open(happenings).list()).values()]),
     samples: lazy(() => readSamples(state)),
+    rounds: lazy(() => readRounds(state, now)),
     /** The number of super validators; `undefined` if it cannot be read. */
     superValidators: lazy(() => countSuperValidators(explorer)),
     /** Facts by period. Most digests are due together, with the same one. */

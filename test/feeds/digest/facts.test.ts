@@ -10,6 +10,7 @@ import { openingTime, participationIn, watchedSince } from "../../../src/feeds/d
 import { type TrackedVoteRequest, trackedVoteRequests } from "../../../src/feeds/governance/collections.js";
 import { priceSamples } from "../../../src/ledger/price-history.js";
 import type { PriceSample } from "../../../src/ledger/prices.js";
+import { type Rounds, rounds } from "../../../src/ledger/rounds.js";
 import { createCache } from "../../../src/storage/cache.js";
 import { DEFAULT_COIN, withCoin } from "../../../src/text/coin.js";
 import { percentOf } from "../../../src/text/numbers.js";
@@ -66,6 +67,36 @@ describe("a digest of a day on which no request opened or ended", () => {
     const { notification, fields = [] } = digestView({ ...facts, ...more }, period, "mark");
     expect(String(notification)).toBe(`📰 Daily digest: 1 vote request ${word}`);
     expect(fields.map(({ name, value }) => [name, String(value)])).toEqual([field]);
+  });
+});
+
+describe("a digest of the network itself", () => {
+  const noon = UNTIL - DAY / 2;
+  const pauseAt = (at: number) => `<t:${at / 1_000}:f>`;
+  it.each<[string, Partial<Facts>, string, string]>([
+    [
+      "an upgrade ahead",
+      { upgradeAt: UNTIL + 9 * DAY },
+      "network upgrade of 1 December",
+      `🛠️ Upgrade: transactions pause on ${pauseAt(UNTIL + 9 * DAY)} (<t:${(UNTIL + 9 * DAY) / 1_000}:R>).`,
+    ],
+    [
+      "an upgrade within the period, without claiming that it took place",
+      { upgradeAt: noon },
+      "network upgrade of 21 November",
+      `🛠️ Upgrade: transactions were due to pause on ${pauseAt(noon)}.`,
+    ],
+    [
+      "a standstill",
+      { stillSince: noon },
+      "the network stands still",
+      `🧊 Stands still: no new round since ${pauseAt(noon)} (<t:${noon / 1_000}:R>).`,
+    ],
+  ])("tells of %s, first", (_, more, news, line) => {
+    const requests = { overdue: { count: 1, named: [{ id: "1", title: "A motion" }] } };
+    const { notification, fields = [] } = digestView({ ...facts, ...requests, ...more }, period, "mark");
+    expect(String(notification)).toBe(`📰 Daily digest: ${news}, 1 vote request overdue`);
+    expect([fields[0]?.name, String(fields[0]?.value)]).toEqual(["The network", line]);
   });
 });
 
@@ -231,6 +262,8 @@ describe("what a digest finds in the state", () => {
     readonly readAt?: number;
     readonly requests?: readonly TrackedVoteRequest[];
     readonly samples?: readonly PriceSample[];
+    readonly upgradeAt?: number;
+    readonly newestRound?: Rounds;
   }
   const collect = async ({
     happened = [],
@@ -238,12 +271,15 @@ describe("what a digest finds in the state", () => {
     readAt = UNTIL,
     requests = [],
     samples = [],
+    upgradeAt,
+    newestRound,
   }: Stored) => {
     const state = newState();
     const version = { name: "0.6.3", percent: 80 };
     await state.commit([
       state.open(chronicles).put("network", { startedAt, readAt, activity: {}, version }),
       state.open(priceSamples).put("samples", [...samples]),
+      ...(newestRound ? [state.open(rounds).put("network", newestRound)] : []),
       ...happened.map((each, at) => state.open(happenings).put(String(at), each)),
       ...requests.map((each) => state.open(trackedVoteRequests).put(each.identity, each)),
     ]);
@@ -262,6 +298,7 @@ describe("what a digest finds in the state", () => {
       explorer,
       watchedBy: async () => new Set([WATCHED]),
       isSuperValidator: (party) => party === SUPER,
+      upgradeAt,
       now: UNTIL,
     });
     const scope = { since: SINCE, until: UNTIL, nextAt: UNTIL + DAY, guildId: "1" };
@@ -325,6 +362,31 @@ describe("what a digest finds in the state", () => {
       ],
     });
     expect(price).toEqual({ from: "0.15", to: "0.16", since });
+  });
+
+  it.each<[string, number, boolean]>([
+    ["ahead", UNTIL + 30 * DAY, true],
+    ["within the period", SINCE + HOUR, true],
+    ["over before it", SINCE, false],
+  ])("has an upgrade that is %s: %d, %s", async (_, upgradeAt, isTold) => {
+    expect((await collect({ upgradeAt })).upgradeAt).toBe(isTold ? upgradeAt : undefined);
+  });
+
+  it.each<[string, Partial<Rounds>, number | undefined]>([
+    ["stands still", {}, SINCE + HOUR],
+    ["moves", { isStandingStill: false }, undefined],
+    ["stood still when the rounds were read last, long ago", { seenAt: UNTIL - 5 * HOUR }, undefined],
+  ])("if the network %s", async (_, more, stillSince) => {
+    const newestRound = {
+      number: 7,
+      since: SINCE + HOUR,
+      seenAt: UNTIL - MINUTE,
+      gaps: [],
+      isSeenToBegin: true,
+      isStandingStill: true,
+      ...more,
+    };
+    expect((await collect({ newestRound })).stillSince).toBe(stillSince);
   });
 
   it("lists requests that ended, newest first, and open ones by their dates", async () => {

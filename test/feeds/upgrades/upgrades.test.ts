@@ -94,6 +94,17 @@ describe("upgrades of the network", () => {
     const scheduled = await untilTold(/Network upgrade scheduled: transactions pause on \d+ \w+ at/);
     expect(textOf(scheduled)).toMatch(/\*\*\d+\*\* of \d+ active validators run `/);
     expect(textOf(scheduled)).toMatch(/Validators this server follows that run an older version: /);
+    const digests = harness.discord.world.addChannel({
+      type: 0,
+      guild_id: harness.discord.guild.id,
+      name: "digests",
+    });
+    await ask("/subscribe digest", { channel: digests.id });
+    await ask("/subscribe test", { channel: digests.id });
+    const digest = await untilTold(/Weekly digest: network upgrade of/, digests);
+    const upgradeAt = /pause on <t:\d+:f>/.exec(textOf(scheduled))?.[0];
+    expect(textOf(digest)).toContain(`🛠️ Upgrade: transactions ${upgradeAt}`);
+    await ask("/subscribe remove", { channel: digests.id });
     expect(textOf(await ask("/subscribe upgrades", { channel: channel.id, needs: "0.0.1" }))).toContain(
       "needs 0.0.1",
     );
