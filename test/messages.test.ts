@@ -121,6 +121,7 @@ const RARE: readonly string[] = [
   "They've been behind for a day, and run …. Their operators sh",
   "You were warned that … were behind before it. It was schedul",
   "You were warned that … were behind before it. You'll be warn",
+  "🛠️ **Network upgrade:** transactions were due to pause on …",
   "🛠️ Upgrade: transactions pause on ….",
   "🛠️ Upgrade: transactions were due to pause on ….",
   "🧊 Stands still: no new round since ….",

@@ -1,4 +1,5 @@
 import { utcDate, utcDay } from "../text/markdown.js";
+import { HOUR } from "../util/units.js";
 import type { ConfigChange } from "./configuration.js";
 import type { Value } from "./units.js";
 
@@ -9,6 +10,13 @@ export interface UpgradeSchedule {
   /** Start of the freeze: no new parties or packages, epoch ms. null if the schedule has none. */
   readonly freezeAt: number | null;
 }
+
+/** Time after an upgrade within which it is still news, in ms: people may look why their transactions pause. */
+export const UPGRADE_NEWS_MS = 6 * HOUR;
+
+/** True if an upgrade is ahead or was due lately. */
+export const isAheadOrRecent = ({ upgradeAt }: Pick<UpgradeSchedule, "upgradeAt">, now: number): boolean =>
+  upgradeAt + UPGRADE_NEWS_MS > now;
 
 /** Changes of the schedule by a vote request, epoch ms. null removes a time, and a missing one stays as it is. */
 export interface UpgradeChange {

@@ -1,6 +1,6 @@
 import type { Dashboard } from "../explorer/schema/network.js";
 import type { Reading } from "../explorer/service.js";
-import type { UpgradeSchedule } from "../ledger/upgrades.js";
+import { isAheadOrRecent, type UpgradeSchedule } from "../ledger/upgrades.js";
 import { type Markdown, md, timestamp, timestampWithAge } from "../text/markdown.js";
 import { countedWords, grouped } from "../text/numbers.js";
 import { rememberLast } from "../util/per-object.js";
@@ -86,10 +86,14 @@ const fieldsOf = (it: Dashboard): Field[] => [
   count("Migration", it.migration),
 ];
 
-/** Returns the lines about the network's next upgrade. */
-function upgradeLines(upgrade: UpgradeSchedule | undefined): readonly Markdown[] {
+/** Returns the lines about the network's upgrade. */
+function upgradeLines(upgrade: UpgradeSchedule | undefined, isAhead: boolean): readonly Markdown[] {
   if (!upgrade) return [];
   const { upgradeAt, freezeAt } = upgrade;
+  if (!isAhead)
+    return [
+      md`🛠️ **Network upgrade:** transactions were due to pause on ${timestampWithAge(upgradeAt)}, for seconds to minutes.`,
+    ];
   return present([
     md`🛠️ **Network upgrade:** transactions pause on ${timestampWithAge(upgradeAt)}`,
     freezeAt !== null &&
@@ -100,9 +104,14 @@ function upgradeLines(upgrade: UpgradeSchedule | undefined): readonly Markdown[]
 
 /** Builds the screen. Many people open it while its reading is in the cache. */
 const show = rememberLast(
-  (reading: Reading<Dashboard>, upgrade: UpgradeSchedule | undefined, standstill?: Markdown): View => ({
+  (
+    reading: Reading<Dashboard>,
+    upgrade: UpgradeSchedule | undefined,
+    isAhead: boolean,
+    standstill?: Markdown,
+  ): View => ({
     title: md`The network`,
-    body: present([...bodyOf(reading.data), standstill, ...upgradeLines(upgrade)]),
+    body: present([...bodyOf(reading.data), standstill, ...upgradeLines(upgrade, isAhead)]),
     fields: fieldsOf(reading.data),
     readings: [reading],
     menus: MENUS,
@@ -110,9 +119,11 @@ const show = rememberLast(
   }),
 );
 
-/** Shows the network at a glance, with the next upgrade that the super validators have accepted. */
+/** Shows the network at a glance, with the upgrade that the super validators have accepted, until some hours after it. */
 export const network: Screen<"network"> = async (_, { explorer, directory, rhythms }) => {
   const [reading, standstill] = await Promise.all([explorer.dashboard({}), standstillLine(rhythms)]);
-  const upgrade = directory.upgradeDecision()?.schedule;
-  return show(reading, upgrade && upgrade.upgradeAt > Date.now() ? upgrade : undefined, standstill);
+  const now = Date.now();
+  const accepted = directory.upgradeDecision()?.schedule;
+  const upgrade = accepted && isAheadOrRecent(accepted, now) ? accepted : undefined;
+  return show(reading, upgrade, upgrade !== undefined && upgrade.upgradeAt > now, standstill);
 };

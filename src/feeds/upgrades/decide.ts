@@ -1,5 +1,5 @@
 import type { Rounds } from "../../ledger/rounds.js";
-import type { UpgradeDecision, UpgradeSchedule } from "../../ledger/upgrades.js";
+import { isAheadOrRecent, type UpgradeDecision, type UpgradeSchedule } from "../../ledger/upgrades.js";
 import { CLOCK_ERROR_MS } from "../../util/clock.js";
 import { digest } from "../../util/digest.js";
 import { defined } from "../../util/present.js";
@@ -16,8 +16,6 @@ import {
 
 /** Time before the moment of a step at which its reminder is sent, in ms. */
 const BEFORE_MS: Readonly<Record<ReminderStep, number>> = { day: DAY, hour: HOUR, upgrade: 0 };
-/** Time after the upgrade time within which people are still told of it, in ms. */
-const LATE_MS = 6 * HOUR;
 /** Time after the upgrade time within which the first round is read if the bot runs, in ms. */
 const PROMPT_MS = 20 * MINUTE;
 /** Time after the upgrade time after which it is over even if no round was read, in ms. */
@@ -118,7 +116,7 @@ function remind(subject: string, known: Upgrade, { now, isClockSet = true }: Cir
   const missing = keysOf(due, known).filter((key) => !told.includes(key));
   if (step === undefined || missing.length === 0)
     return { next: told.length === known.told.length ? known : { ...known, told } };
-  const isNew = missing.includes(reminderKey(step, known)) && now < upgradeAt + LATE_MS;
+  const isNew = missing.includes(reminderKey(step, known)) && isAheadOrRecent(known, now);
   const isShown = step === "upgrade";
   const next = { ...known, told: [...told, ...missing], revision: known.revision + (isShown ? 1 : 0) };
   return isNew ? { next, news: { kind: "reminder", subject, step, upgradeAt, freezeAt } } : { next };

@@ -6,6 +6,7 @@ import { FIRST_FEED } from "../../delivery/version-1.js";
 import type { ReportIntervals } from "../../directory/active.js";
 import { partiesIn } from "../../directory/groups.js";
 import { activities, createRhythms, readIntervals } from "../../ledger/network-rhythm.js";
+import { isAheadOrRecent } from "../../ledger/upgrades.js";
 import { standstillLine, standstillView } from "../../screens/standstill.js";
 import { headlineOf, type View } from "../../screens/view.js";
 import { type Markdown, md, timestampWithAge } from "../../text/markdown.js";
@@ -51,16 +52,16 @@ async function readinessFor(
   );
 }
 
-/** Returns the upgrade that was announced and lies ahead. */
+/** Returns the upgrade that was announced, until some hours after it. */
 const announcedUpgrade = async (state: AnswerDeps["state"], now: number) =>
   openIn(await state.open(upgrades).list())
     .map(([, each]) => each)
-    .find(({ upgradeAt }) => upgradeAt > now);
+    .find((each) => isAheadOrRecent(each, now));
 
-/** Returns the accepted upgrade that lies ahead. The last list of vote requests may lack it. */
-async function nextUpgrade({ state, directory, now }: Pick<AnswerDeps, "state" | "directory" | "now">) {
+/** Returns the accepted upgrade, until some hours after it. The last list of vote requests may lack it. */
+async function acceptedUpgrade({ state, directory, now }: Pick<AnswerDeps, "state" | "directory" | "now">) {
   const upgrade = (await announcedUpgrade(state, now)) ?? directory.upgradeDecision()?.schedule;
-  return upgrade && upgrade.upgradeAt > now ? upgrade : undefined;
+  return upgrade && isAheadOrRecent(upgrade, now) ? upgrade : undefined;
 }
 
 const NOT_SCHEDULED = md`No upgrade of the network is scheduled.`;
@@ -93,14 +94,16 @@ const definition: FeedDefinition = {
   async sample(deps, subscription, mark) {
     const { now } = deps;
     const upgradeAt = Math.ceil((now + 14 * DAY) / HOUR) * HOUR;
-    const upgrade = (await nextUpgrade(deps)) ?? { upgradeAt, freezeAt: upgradeAt - 2 * HOUR };
+    const accepted = await acceptedUpgrade(deps);
+    const isAhead = accepted !== undefined && accepted.upgradeAt > now;
+    const upgrade = isAhead ? accepted : { upgradeAt, freezeAt: upgradeAt - 2 * HOUR };
     const readiness = await readinessFor(deps, subscription, await readIntervals(deps.state));
     return upgradeView(upgrade, readiness, mark, now);
   },
 
   async standing(deps, subscription) {
-    const upgrade = await nextUpgrade(deps);
-    const lines = upgrade ? timeLines(upgrade) : [noUpgrade(deps)];
+    const upgrade = await acceptedUpgrade(deps);
+    const lines = upgrade ? timeLines(upgrade, deps.now) : [noUpgrade(deps)];
     return present([
       await standstillLine(deps.rhythms),
       ...lines,
@@ -116,7 +119,10 @@ const definition: FeedDefinition = {
       ? md` The vote requests were last read ${timestampWithAge(votesRead.completeAt)}.`
       : md``;
     const open = await announcedUpgrade(state, now);
-    if (open) return md`Next upgrade: ${timestampWithAge(open.upgradeAt)}.${asOf}`;
+    if (open) {
+      const words = open.upgradeAt > now ? "Next upgrade:" : "The last upgrade was due on";
+      return md`${words} ${timestampWithAge(open.upgradeAt)}.${asOf}`;
+    }
     // Upgrades are only read while a channel subscribes to them.
     return (await state.open(progress).get(EXAMINED)) ? md`${NOT_SCHEDULED}${asOf}` : undefined;
   },

@@ -24,7 +24,8 @@ const linksTo = (mark: string, decidedBy?: string): Link[] =>
   ]);
 
 /** Returns the lines with the times of an upgrade. */
-export function timeLines({ upgradeAt, freezeAt }: ShownUpgrade): Markdown[] {
+export function timeLines({ upgradeAt, freezeAt }: ShownUpgrade, now: number): Markdown[] {
+  if (now >= upgradeAt) return [md`🛠️ Transactions were due to pause on ${timestampWithAge(upgradeAt)}.`];
   return present([
     md`🛠️ Transactions pause on ${timestampWithAge(upgradeAt)}, for seconds to minutes.`,
     freezeAt !== null && md`🧊 No new parties or packages from ${timestampWithAge(freezeAt)} until then.`,
@@ -53,10 +54,7 @@ function cardState(upgrade: ShownUpgrade, now: number): CardState {
   if (endedAt !== undefined || now >= upgradeAt)
     return {
       notification: md`🛠️ Network upgrade of ${utcDay(upgradeAt)}: the scheduled time has passed`,
-      lines: present([
-        md`Transactions were due to pause on ${timestampWithAge(upgradeAt)}.`,
-        endedAt !== undefined && NO_CLAIM,
-      ]),
+      lines: present([...timeLines(upgrade, now), endedAt !== undefined && NO_CLAIM]),
       isAhead: false,
     };
   // A vote may have moved only the freeze before it.
@@ -67,7 +65,7 @@ function cardState(upgrade: ShownUpgrade, now: number): CardState {
   return {
     notification: md`🛠️ Network upgrade scheduled: ${pauseWords(upgradeAt)}`,
     tone: "warning",
-    lines: [...timeLines(upgrade), ...movedLine, ADVICE],
+    lines: [...timeLines(upgrade, now), ...movedLine, ADVICE],
     isAhead: true,
   };
 }
@@ -146,7 +144,11 @@ const unreadLines = (event: ScheduleEvent): Markdown[] =>
     : [];
 
 /** Returns the details of an event about the schedule. */
-function scheduleLines(event: ScheduleEvent, readiness: readonly Markdown[]): readonly Markdown[] {
+function scheduleLines(
+  event: ScheduleEvent,
+  readiness: readonly Markdown[],
+  now: number,
+): readonly Markdown[] {
   if (event.kind === "cancelled") return [md`It was scheduled for ${timestamp(event.upgradeAt, "f")}.`];
   if (event.kind === "advancing") return [md`The newest round is ${grouped(event.round)}.`, NO_CLAIM];
   if (event.kind === "reminder" && event.step === "upgrade")
@@ -155,7 +157,7 @@ function scheduleLines(event: ScheduleEvent, readiness: readonly Markdown[]): re
       ...unreadLines(event),
       ...readiness,
     ];
-  return [...timeLines(event), ADVICE, ...unreadLines(event), ...readiness];
+  return [...timeLines(event, now), ADVICE, ...unreadLines(event), ...readiness];
 }
 
 /** Returns a message that is not edited later. */
@@ -164,7 +166,7 @@ export function newsView(event: NewsEvent, readiness: readonly Markdown[], mark:
   return {
     notification: scheduleNews(event, now),
     tone: SCHEDULE_TONES[event.kind],
-    body: scheduleLines(event, readiness),
+    body: scheduleLines(event, readiness, now),
     links: linksTo(mark),
   };
 }

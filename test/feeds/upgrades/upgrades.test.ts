@@ -185,6 +185,8 @@ describe("upgrades of the network", () => {
     harness.explorer.ledger.rounds = false;
     until(-MINUTE);
     await untilTold(/transactions pause about now/);
+    const due = new RegExp(`due (to pause )?on <t:${at}:f>`);
+    for (const command of ["/network", "/subscribe list"]) expect(textOf(await ask(command))).toMatch(due);
     await polled(3);
     expect(count(/Rounds are advancing again/)).toBe(0);
     harness.explorer.ledger.rounds = true;
