@@ -146,7 +146,7 @@ function countsOf(of: Facts): string {
 }
 
 /** Returns a line for each part of the period for which data is missing. */
-function unknownLines({ validators, votesSince, votesReadAt }: Facts): Markdown[] {
+function unknownLines({ validators, votesSince, votesReadAt, stillSince }: Facts): Markdown[] {
   const lines: Markdown[] = [];
   if (votesSince !== undefined)
     lines.push(
@@ -158,8 +158,10 @@ function unknownLines({ validators, votesSince, votesReadAt }: Facts): Markdown[
   const { since, unreadMs } = validators;
   if (since !== undefined)
     lines.push(md`Outages and new validators are included from ${timestamp(since, "f")} on.`);
+  // While the network stands still, the validators can be read, but missing reports say nothing about them.
+  const unread = stillSince === undefined ? "read the validators" : "tell which validators are silent";
   if (unreadMs !== undefined)
-    lines.push(md`I couldn't read the validators for ${spanWords(unreadMs)}. Short outages may be missing.`);
+    lines.push(md`I couldn't ${unread} for ${spanWords(unreadMs)}. Short outages may be missing.`);
   return lines;
 }
 

@@ -100,6 +100,19 @@ describe("a digest of the network itself", () => {
   });
 });
 
+it.each<[string, Partial<Facts>, string]>([
+  ["could not be read", {}, "couldn't read the validators for 3 h."],
+  [
+    "could not report",
+    { stillSince: UNTIL - 3 * HOUR },
+    "couldn't tell which validators are silent for 3 h.",
+  ],
+])("a digest of a time in which the validators %s says so", (_, more, words) => {
+  const validators = { joined: none, silent: none, back: none, unreadMs: 3 * HOUR };
+  const { body = [] } = digestView({ ...facts, validators, ...more }, period, "mark");
+  expect(body.join("\n")).toContain(words);
+});
+
 describe("a digest without news", () => {
   const validators = { joined: none, silent: none, back: none };
   const noon = UNTIL - DAY / 2;
