@@ -9,9 +9,10 @@ const DAY = 24 * HOUR;
  */
 export async function upgrading({ place, chapter, ask, hear, page, polled, pass }: Book): Promise<void> {
   const { ledger } = place.explorer;
-  const { people, world } = place.discord;
+  const { driver, people, world } = place.discord;
   const { guild } = place.discord;
   const ops = world.addChannel({ type: 0, guild_id: guild.id, name: "ops" });
+  const digests = world.addChannel({ type: 0, guild_id: guild.id, name: "digests" });
   const role = world.addRole(guild, "Operators", 0n, { mentionable: true });
   const behind = ordinaryValidator(ledger, ({ version }) => version === "0.4.15");
   const olga = { user: people.owner, channel: ops };
@@ -27,6 +28,10 @@ export async function upgrading({ place, chapter, ask, hear, page, polled, pass 
     const { upgradeTime = "" } = ledger.upgrade.nextScheduledLogicalSynchronizerUpgrade ?? {};
     await pass(Date.parse(upgradeTime) - ms - world.now());
   };
+  const hearDigest = async (title: string, pattern: RegExp) => {
+    await driver.ask(olga, "/subscribe test", { channel: digests.id });
+    await hear(title, digests, pattern);
+  };
 
   chapter("Upgrades of the network", "Messages in #ops, and Ben's direct messages.");
   await ask("/subscribe upgrades", { channel: ops.id }, olga);
@@ -38,9 +43,11 @@ export async function upgrading({ place, chapter, ask, hear, page, polled, pass 
   // The alerts of this channel tell of a standstill.
   await ask("/subscribe validator", { channel: ops.id, validator: behind.party.id, role: role.id }, olga);
   await polled();
+  await driver.ask(olga, "/subscribe digest", { channel: digests.id });
   await accept("upgrade");
   const scheduled = await hear("An upgrade is accepted", ops, /Network upgrade scheduled/);
   await ask("/network", {}, {}, "`/network` shows it");
+  await hearDigest("A digest, too: Olga sends a test of one", /Weekly digest: network upgrade of/);
   await accept("upgrade");
   await hear("It is moved", ops, /Network upgrade moved/);
   await ask("/subscribe upgrades", { channel: ops.id, needs: "1.0.0" }, olga, "Olga names the version");
@@ -52,6 +59,8 @@ export async function upgrading({ place, chapter, ask, hear, page, polled, pass 
   await hear("An hour before the freeze", ops, /freeze in 1 h/);
   await before(-MINUTE);
   await hear("Its time comes", ops, /transactions pause about now/);
+  await ask("/network", {}, {}, "`/network` in the hours after it");
+  await hearDigest("A digest of that time", /were due to pause/);
   for (let times = 0; times < 3; times += 1) await pass(5 * MINUTE);
   await hear("Rounds are advancing again", ops, /Rounds are advancing again/);
   await world.until(() => textOf(scheduled).includes("the scheduled time has passed"), "the edit");
@@ -68,6 +77,7 @@ export async function upgrading({ place, chapter, ask, hear, page, polled, pass 
   for (let times = 0; times < 5; times += 1) await pass(13 * MINUTE);
   ledger.addUpdate();
   const still = await hear("No round begins", ops, /The network stands still/);
+  await hearDigest("A digest meanwhile", /the network stands still/);
   ledger.rounds = true;
   await pass(11 * MINUTE);
   await hear("A round begins", ops, /The network moves again/);

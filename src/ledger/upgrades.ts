@@ -12,7 +12,7 @@ export interface UpgradeSchedule {
 }
 
 /** Time after an upgrade within which it is still news, in ms: people may look why their transactions pause. */
-export const UPGRADE_NEWS_MS = 6 * HOUR;
+const UPGRADE_NEWS_MS = 6 * HOUR;
 
 /** True if an upgrade is ahead or was due lately. */
 export const isAheadOrRecent = ({ upgradeAt }: Pick<UpgradeSchedule, "upgradeAt">, now: number): boolean =>

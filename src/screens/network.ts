@@ -91,9 +91,7 @@ function upgradeLines(upgrade: UpgradeSchedule | undefined, isAhead: boolean): r
   if (!upgrade) return [];
   const { upgradeAt, freezeAt } = upgrade;
   if (!isAhead)
-    return [
-      md`🛠️ **Network upgrade:** transactions were due to pause on ${timestampWithAge(upgradeAt)}, for seconds to minutes.`,
-    ];
+    return [md`🛠️ **Network upgrade:** transactions were due to pause on ${timestampWithAge(upgradeAt)}`];
   return present([
     md`🛠️ **Network upgrade:** transactions pause on ${timestampWithAge(upgradeAt)}`,
     freezeAt !== null &&

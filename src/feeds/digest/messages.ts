@@ -97,7 +97,7 @@ function validatorFields({ validators, version }: Facts): Field[] {
 
 function networkFields({ upgradeAt, stillSince }: Facts, until: number): Field[] {
   const lines = present([
-    stillSince !== undefined && md`🧊 Stands still: no new round since ${timestampWithAge(stillSince)}.`,
+    stillSince !== undefined && md`🧊 Stands still: no new round since ${timestamp(stillSince, "f")}.`,
     upgradeAt !== undefined &&
       (upgradeAt > until
         ? md`🛠️ Upgrade: transactions pause on ${timestampWithAge(upgradeAt)}.`
@@ -114,10 +114,10 @@ const networkNews = ({ upgradeAt, stillSince }: Facts): string[] =>
   ]);
 
 /**
- * Returns counts of the events, such as "2 votes opened, 1 ended, 3 validators joined". Empty if nothing happened except price
- * changes.
+ * Returns the news about the network, and counts of the events, such as "2 vote requests opened, 1 ended, 3 validators joined".
+ * Empty if nothing happened except price changes.
  */
-function countsOf(of: Facts): string {
+function newsOf(of: Facts): string {
   const { opened, closed, decided, overdue, soon, validators, version } = of;
   const voteCounts = [
     [opened.count, "opened"],
@@ -159,9 +159,12 @@ function unknownLines({ validators, votesSince, votesReadAt, stillSince }: Facts
   if (since !== undefined)
     lines.push(md`Outages and new validators are included from ${timestamp(since, "f")} on.`);
   // While the network stands still, the validators can be read, but missing reports say nothing about them.
-  const unread = stillSince === undefined ? "read the validators" : "tell which validators are silent";
   if (unreadMs !== undefined)
-    lines.push(md`I couldn't ${unread} for ${spanWords(unreadMs)}. Short outages may be missing.`);
+    lines.push(
+      stillSince === undefined
+        ? md`I couldn't read the validators for ${spanWords(unreadMs)}. Short outages may be missing.`
+        : md`For ${spanWords(unreadMs)}, I couldn't tell which validators were silent. Short outages may be missing.`,
+    );
   return lines;
 }
 
@@ -187,23 +190,18 @@ export function digestView(
     ? [md`-# Late because ${wasOffline ? "I was offline" : "I couldn't read the explorer"} when it was due.`]
     : [];
   const unknown = unknownLines(of).map((line) => md`-# ${line}`);
-  const eventCounts = countsOf(of);
-  const isQuiet = eventCounts === "" && unknown.length === 0;
+  const news = newsOf(of);
+  const isQuiet = news === "" && unknown.length === 0;
   const price = of.price && priceWords(of.price, until);
   const period = md`From ${timestamp(since, "f")} to ${timestamp(until, "f")}`;
   return {
-    notification: md`📰 ${every === "week" ? "Weekly" : "Daily"} digest: ${eventCounts || (isQuiet ? "no news" : "no news that I know of")}`,
+    notification: md`📰 ${every === "week" ? "Weekly" : "Daily"} digest: ${news || (isQuiet ? "no news" : "no news that I know of")}`,
     body: isQuiet
       ? [
           join([md`No news between ${timestamp(since, "f")} and ${timestamp(until, "f")}.`, price], " "),
           ...latenessLine,
         ]
-      : present([
-          period,
-          ...latenessLine,
-          eventCounts === "" && md`No news, but some data is missing.`,
-          ...unknown,
-        ]),
+      : present([period, ...latenessLine, news === "" && md`No news, but some data is missing.`, ...unknown]),
     fields: isQuiet
       ? []
       : present([

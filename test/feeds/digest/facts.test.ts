@@ -90,7 +90,7 @@ describe("a digest of the network itself", () => {
       "a standstill",
       { stillSince: noon },
       "the network stands still",
-      `🧊 Stands still: no new round since ${pauseAt(noon)} (<t:${noon / 1_000}:R>).`,
+      `🧊 Stands still: no new round since ${pauseAt(noon)}.`,
     ],
   ])("tells of %s, first", (_, more, news, line) => {
     const requests = { overdue: { count: 1, named: [{ id: "1", title: "A motion" }] } };
@@ -105,7 +105,7 @@ it.each<[string, Partial<Facts>, string]>([
   [
     "could not report",
     { stillSince: UNTIL - 3 * HOUR },
-    "couldn't tell which validators are silent for 3 h.",
+    "For 3 h, I couldn't tell which validators were silent.",
   ],
 ])("a digest of a time in which the validators %s says so", (_, more, words) => {
   const validators = { joined: none, silent: none, back: none, unreadMs: 3 * HOUR };
