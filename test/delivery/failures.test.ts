@@ -329,8 +329,8 @@ describe("a failed delivery", () => {
     const listed = async () =>
       textOf(await harness.discord.driver.ask({ user: olga, channel }, "/subscribe list"));
     await expect.poll(listed).toMatch(/paused.*removed from the server/);
-    const missed = open();
     const quick = await subscribed();
+    const missed = open();
     await world().until(() => count(quick, missed) === 1, "the announcement elsewhere");
     other.members.set(world().bot.id, []);
     await harness.discord.driver.ask({ user: olga, channel }, "/subscribe resume");
